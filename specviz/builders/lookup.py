@@ -158,13 +158,18 @@ class Lookahead(TreeBuilder):
         tokens = [tree.tokens[node] for node in tree.probes]
         # Jacobi's step: what the target finds after the last level is the next one.
         tokens += [int(rows[node].argmax()) for node in tree.probes[-columns:]]
-        levels = [tuple(tokens[i : i + columns]) for i in range(0, len(tokens), columns)]
+        levels = []
+        for i in range(0, len(tokens), columns):
+            levels.append(tuple(tokens[i : i + columns]))
         if len(levels) < self.ngram:
             return Window(tuple(levels), state.pool)
         # Read down its column, the window is an n-gram that may come up again. The latest guess
         # goes first in the pool, and the oldest falls out.
         pool = dict(state.pool)
         for first, *following in zip(*levels, strict=True):
-            others = [other for other in pool.get(first, ()) if other != tuple(following)]
+            others = []
+            for other in pool.get(first, ()):
+                if other != tuple(following):
+                    others.append(other)
             pool[first] = (tuple(following), *others)[: self.guesses]
         return Window(tuple(levels[1:]), pool)

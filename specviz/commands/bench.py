@@ -126,8 +126,11 @@ def run(args: Arguments) -> int:
 def grid_of(args: Arguments) -> JsonObject:
     """The grid that the options describe."""
     options.check_draft(args, args.draft)
-    loading = {name: getattr(args, name) for name in grid.LOADING}
-    pair = {name: value for name, value in loading.items() if value not in (None, "auto")}
+    pair = {}
+    for name in grid.LOADING:
+        value = getattr(args, name)
+        if value not in (None, "auto"):
+            pair[name] = value
     lists: JsonObject = {
         f"{kind}s": [*map(str, options.strategies(args, kind))] for kind in REGISTRIES
     }
@@ -138,9 +141,9 @@ def grid_of(args: Arguments) -> JsonObject:
         lists["builders"] = [*(lists["builders"] or ["all"]), *engines]
     # A list that nobody gave is left out: the grid's own default stands for it.
     lists |= {"pairs": [pair or "embedded"], "temperatures": args.temperature, "sizes": args.size}
-    numbers = {
-        name: getattr(args, name) for name in ("max_new_tokens", "seed", "rounds", *grid.ROWS)
-    }
+    numbers = {}
+    for name in ("max_new_tokens", "seed", "rounds", *grid.ROWS):
+        numbers[name] = getattr(args, name)
     return {name: value for name, value in lists.items() if value} | numbers
 
 

@@ -72,7 +72,10 @@ def diagnose(
             "Prometheus metrics of vLLM, llama.cpp, SGLang and TensorRT-LLM, results of their "
             "benchmarks, records of AIPerf, and acceptance profiles."
         )
-    plain = [window for window in read_windows(baseline_text or "") if not window.speculates]
+    plain = []
+    for window in read_windows(baseline_text or ""):
+        if not window.speculates:
+            plain.append(window)
     if baseline_text is not None and not throughput_of(plain):
         raise ValueError(
             "The text for the baseline has no throughput of plain decoding. Give the number "
@@ -83,12 +86,12 @@ def diagnose(
     for report in pool(windows):
         load = report.running_requests
         # Plain decoding of another load says nothing of this one.
-        comparable = [
-            window
-            for window in plain
-            if window.engine == report.engine
-            and (load is None or window.running_requests in (None, load))
-        ]
+        comparable = []
+        for window in plain:
+            if window.engine == report.engine and (
+                load is None or window.running_requests in (None, load)
+            ):
+                comparable.append(window)
         measured = baseline or throughput_of(comparable)
         report = replace(report, baseline=measured, simulated=simulated)
         reports.append(replace(report, advice=tuple(advice_on(report))))

@@ -146,7 +146,9 @@ def engine_flags(
             if method.config:
                 # "{draft}" stands for the model; everything else is written as it is.
                 fields = {**method.config, **(switch or {})}
-                config = {key: draft if at == "{draft}" else at for key, at in fields.items()}
+                config = {}
+                for key, at in fields.items():
+                    config[key] = draft if at == "{draft}" else at
                 write = vllm if engine == "vLLM" else tensorrt
                 flags = write(config, shape, (by_batch or {}).get(way, ()))
             else:

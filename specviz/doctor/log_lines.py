@@ -44,9 +44,10 @@ def read_vllm_log(text: str) -> Iterator[Window]:
     Ranks of a data-parallel server print in turn; what they print at one time is added up.
     """
     first = "Avg generation throughput:"
-    lines = [
-        line for line in _lines_with(text, first, "SpecDecoding metrics:") if "Pending:" not in line
-    ]
+    lines = []
+    for line in _lines_with(text, first, "SpecDecoding metrics:"):
+        if "Pending:" not in line:
+            lines.append(line)
     yield from _intervals(_records(lines, "vllm", first), _vllm_window)
 
 
@@ -173,15 +174,14 @@ def read_sglang_log(text: str) -> Iterator[Window]:
 
     Data-parallel ranks print in turn; what they print at one time is added up.
     """
-    every = [_numbers(line, "sglang") for line in _lines_with(text, "Decode batch")]
-    records = [
-        found
-        for found in every
-        if found.get("throughput")
-        and found.get("running_requests")
-        and found.get("acceptance_length") != 0
-    ]
-    pairs = [(found.get("acceptance_length", 0.0), found.pop("rate", 0.0)) for found in records]
+    records = []
+    pairs = []  # lengths and rates, from which the drafted tokens follow
+    for line in _lines_with(text, "Decode batch"):
+        found = _numbers(line, "sglang")
+        length = found.get("acceptance_length")
+        if found.get("throughput") and found.get("running_requests") and length != 0:
+            records.append(found)
+            pairs.append((length or 0.0, found.pop("rate", 0.0)))
     window_of = partial(Window, "sglang", "log", draft_length=drafted_per_step(pairs))
     yield from _intervals(records, window_of)
 

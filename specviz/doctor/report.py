@@ -164,7 +164,10 @@ def _report(counted: Sequence[Window], timed: Sequence[Window], active: Sequence
     timed = [one for one in timed if one.throughput]
     # Counts weigh more than rounded means, so windows without them are left out where there are
     # others.
-    complete = [one for one in counted if one.steps and one.drafted and one.accepted is not None]
+    complete = []
+    for one in counted:
+        if one.steps and one.drafted and one.accepted is not None:
+            complete.append(one)
     with_counts = complete or counted
     steps = _sum(one.steps for one in with_counts)
     accepted = _sum(one.accepted for one in with_counts)
@@ -172,7 +175,10 @@ def _report(counted: Sequence[Window], timed: Sequence[Window], active: Sequence
     # The engine V0 counts accepted tokens behind a rejected one: its own length is right.
     if steps and accepted is not None and not any(one.source == V0 for one in with_counts):
         length = 1 + accepted / steps
-    loads = [one.running_requests for one in timed or counted if one.running_requests]
+    loads = []
+    for one in timed or counted:
+        if one.running_requests:
+            loads.append(one.running_requests)
     running = None
     if loads:
         running = median_low(loads)
@@ -217,7 +223,10 @@ def _sum(values: Iterable[float | None]) -> float | None:
 
 
 def _mean(weighted: Iterable[tuple[float | None, float]]) -> float | None:
-    known = [(value, weight) for value, weight in weighted if value is not None and weight]
+    known = []
+    for value, weight in weighted:
+        if value is not None and weight:
+            known.append((value, weight))
     if known:
         return fmean(*zip(*known, strict=True))
     return None

@@ -76,11 +76,10 @@ def scrapes_of(text: str) -> list[Scrape]:
 
 def _since(first: Scrape, last: Scrape) -> Scrape:
     """What was counted between two scrapes; all of the last one if the server was started again."""
-    change = {
-        series: value - first.get(series, 0.0)
-        for series, value in last.items()
-        if series[1] in COUNTED
-    }
+    change = {}
+    for series, value in last.items():
+        if series[1] in COUNTED:
+            change[series] = value - first.get(series, 0.0)
     if any(value < 0 for value in change.values()):
         return last
     return last | change

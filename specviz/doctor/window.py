@@ -70,7 +70,10 @@ def rates_of(values: object, scale: float = 1.0) -> tuple[float, ...]:
     """Fractions by position from values up to `scale`; () for anything else."""
     if not isinstance(values, list | tuple) or len(values) > MOST_POSITIONS:
         return ()
-    rates = [rate for rate in map(number, values) if rate is not None and rate <= scale]
+    rates = []
+    for rate in map(number, values):
+        if rate is not None and rate <= scale:
+            rates.append(rate)
     if len(rates) == len(values):
         return tuple(rate / scale for rate in rates)
     return ()
@@ -87,10 +90,9 @@ def of_histogram(counts: Mapping[int, float], bonus: int = 0) -> JsonObject:
     if not steps:
         return {}
     # A draft is accepted up to position k by every step that accepted k tokens or more.
-    reached = [
-        sum(count for length, count in counts.items() if length - bonus >= position)
-        for position in range(1, max(counts) - bonus + 1)
-    ]
+    reached = []
+    for position in range(1, max(counts) - bonus + 1):
+        reached.append(sum(count for length, count in counts.items() if length - bonus >= position))
     rates = tuple(count / steps for count in reached)
     return {"steps": steps, "accepted": sum(reached), "per_position": rates}
 
@@ -127,10 +129,13 @@ def drafted_per_step(pairs: Sequence[tuple[float, float]]) -> float | None:
     if not known:
         return None
     for bonus in (0, 1):  # the newer meaning first, since both fit where lengths hardly differ
-        misfits = [
-            fmean(abs(rate - (length - 1 + bonus) / (drafted + bonus)) for length, rate in known)
-            for drafted in range(1, MOST_DRAFTED + 1)
-        ]
+        misfits = []
+        for drafted in range(1, MOST_DRAFTED + 1):
+            misfits.append(
+                fmean(
+                    abs(rate - (length - 1 + bonus) / (drafted + bonus)) for length, rate in known
+                )
+            )
         if min(misfits) <= ROUNDED:
             return 1.0 + misfits.index(min(misfits))
     return fmean((length - 1) / rate for length, rate in known)  # it changes from step to step
@@ -158,7 +163,10 @@ def add_ranks(ranks: Sequence[Window]) -> Window:
         return ranks[0]
     fields: JsonObject = {}
     for name in ("steps", "drafted", "accepted", "running_requests", "throughput", "prompts"):
-        values = [getattr(rank, name) for rank in ranks if getattr(rank, name) is not None]
+        values = []
+        for rank in ranks:
+            if getattr(rank, name) is not None:
+                values.append(getattr(rank, name))
         if values:
             fields[name] = sum(values)
     active = [rank for rank in ranks if rank.speculates]

@@ -224,9 +224,13 @@ class StagedSession(DrafterSession):
         self.guesser.commit(tree, path, emitted, seen)
         if self._nodes:
             # The accepted path in the draft's own tree, as far as it was read there.
-            tokens = tuple(tree.tokens[node] for node in path)
-            beginnings = [tokens[:length] for length in range(1, len(tokens) + 1)]
-            path = [self._nodes[part] for part in beginnings if part in self._nodes]
+            tokens: tuple[int, ...] = ()
+            accepted = []
+            for node in path:
+                tokens = (*tokens, tree.tokens[node])
+                if tokens in self._nodes:
+                    accepted.append(self._nodes[tokens])
+            path = accepted
             tree = self._tree
         self.draft.commit(tree, path, emitted)
         self._rows = {}

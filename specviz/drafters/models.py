@@ -120,7 +120,9 @@ class Learning(ModelSession):
         super().commit(tree, path, emitted, seen)
         # The rows were compared already. Learning before that would let a row depend on the token
         # that is compared with it.
-        new = [seen.rows[node].astype(np.float32) for node in seen.nodes[: len(emitted)]]
+        new = []
+        for node in seen.nodes[: len(emitted)]:
+            new.append(seen.rows[node].astype(np.float32))
         self._rows = [*self._rows, *new][-self.last :]
         self._steps += 1
         if self._steps % self.every == 0:

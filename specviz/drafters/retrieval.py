@@ -170,7 +170,9 @@ def library(pair: Pair, code: bool = True) -> Library:
     if key not in _libraries:
         texts = documents(pair)
         if code and not hasattr(pair, "library"):
-            paths = [Path(sysconfig.get_paths()["stdlib"], f"{module}.py") for module in MODULES]
+            paths = []
+            for module in MODULES:
+                paths.append(Path(sysconfig.get_paths()["stdlib"], f"{module}.py"))
             for path in paths:
                 if path.exists():
                     texts.append((path.name, path.read_text("utf-8")))
@@ -181,7 +183,9 @@ def library(pair: Pair, code: bool = True) -> Library:
 
 
 def _tokenized(pair: Pair, texts: Sequence[tuple[str, str]]) -> Library:
-    streams = [np.array([*pair.encode(text), BREAK], dtype=np.int32) for _, text in texts]
+    streams = []
+    for _, text in texts:
+        streams.append(np.array([*pair.encode(text), BREAK], dtype=np.int32))
     tokens = np.concatenate(streams)
     ends = np.cumsum(list(map(len, streams)))
     # Each token that occurs is decoded once, not each of its occurrences.

@@ -141,7 +141,9 @@ def transformers_side(spec: JsonObject, assisted: bool) -> Settings:
             "transformers needs a draft model with the target's tokenizer as its assistant."
         )
     # The same files once more, by transformers' own loader.
-    names = [one.model.config._name_or_path for one in (pair.target, pair.draft)[: 1 + assisted]]
+    names = []
+    for one in (pair.target, pair.draft)[: 1 + assisted]:
+        names.append(one.model.config._name_or_path)
     device = pair.target.device
     dtypes = ("bfloat16", "float16")
     threads = [torch.get_num_threads()]

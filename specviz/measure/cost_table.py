@@ -88,7 +88,10 @@ class CostTable(Record):
             shape: the tree.
             passes: of the draft; None for one a level.
         """
-        inner = [int(shape.depth[node]) for node, children in enumerate(shape.children) if children]
+        inner = []
+        for node, children in enumerate(shape.children):
+            if children:
+                inner.append(int(shape.depth[node]))
         draft = 0.0
         if inner:
             # Most builders ask the drafter once a level, for all inner nodes of it. Of one that
@@ -150,9 +153,11 @@ class CostTable(Record):
     def size_costs(self) -> tuple[float, ...]:
         """What a step over 1, 2, 4, ... nodes costs without drafting, in steps of plain decoding:
         `costs` of a builder of size auto."""
-        sizes = [2**power for power in range(int(log2(self.sizes[-1])) + 1)]
-        seconds = [self.target(size) + self.overhead(size) for size in sizes]
-        return tuple(round(each / self.plain_s, 3) for each in seconds)
+        costs = []
+        for power in range(int(log2(self.sizes[-1])) + 1):
+            seconds = self.target(2**power) + self.overhead(2**power)
+            costs.append(round(seconds / self.plain_s, 3))
+        return tuple(costs)
 
     @property
     def display_unit(self) -> tuple[str, float]:

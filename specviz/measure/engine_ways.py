@@ -182,5 +182,7 @@ def adaptive_verification(
 def chain_survival(plan: Plan) -> list[float]:
     """How often a chain is accepted up to each position: products of first children's chances."""
     levels = by_level(plan)
-    chances = [levels[min(place, len(levels) - 1)][0] for place in range(max(CHAINS))]
+    chances = []
+    for place in range(max(CHAINS)):
+        chances.append(levels[min(place, len(levels) - 1)][0])
     return np.cumprod(chances).tolist()

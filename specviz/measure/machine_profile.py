@@ -71,5 +71,8 @@ def best_size(costs: CostTable, verifier: str, temperature: float, max_nodes: in
     """Sequoia's tree of largest predicted speedup with up to `max_nodes` nodes."""
     largest = max(2, min(max_nodes, 2 * costs.sizes[-1]))
     # Above 32 nodes neighbours differ by less than a measurement can tell.
-    sizes = [size for size in range(2, largest + 1) if size <= 32 or size % 8 == 0]
+    sizes = []
+    for size in range(2, largest + 1):
+        if size <= 32 or size % 8 == 0:
+            sizes.append(size)
     return forecast(find_acceptance(verifier, temperature), costs, sizes, DEPTHS).best

@@ -76,8 +76,10 @@ def read_prompts(path: str | Path, column: str | None = None) -> list[str]:
         records = _json_records(text, kind in (".json", ".jsonl"), name)
     prompts: list[str] = []
     if records is not None:
-        found = [_prompt_of(record, column, f"{name}, record {at},") for at, record in records]
-        prompts = [prompt for prompt in found if prompt is not None]
+        for at, record in records:
+            prompt = _prompt_of(record, column, f"{name}, record {at},")
+            if prompt is not None:
+                prompts.append(prompt)
     elif column is not None:
         raise ParameterError(name, "be a table or JSON for --column", hint="Omit --column.")
     else:

@@ -29,7 +29,10 @@ def read_results(path: str | Path | None) -> dict[str, JsonObject]:
     for number, row in enumerate(rows, 1):
         try:
             outcome = parse_json(row)
-            kinds = {name for name, kind in KINDS.items() if isinstance(outcome.get(name), kind)}
+            kinds = set()
+            for name, kind in KINDS.items():
+                if isinstance(outcome.get(name), kind):
+                    kinds.add(name)
             json.dumps(outcome, allow_nan=False)  # 1e999 reads as infinity
         except (ValueError, AttributeError, RecursionError):
             kinds = set()

@@ -41,7 +41,10 @@ class Judge:
     def compare(self, logits: np.ndarray, texts: Sequence[Sequence[int]]) -> tuple[float, float]:
         """How far logits, [n, V], after n texts are from float32, and how far transformers' own
         are."""
-        new = [text for text in dict.fromkeys(map(tuple, texts)) if text not in self._rows]
+        new = []
+        for text in dict.fromkeys(map(tuple, texts)):
+            if text not in self._rows:
+                new.append(text)
         if new:
             # Minutes for a large model, so they are kept by the hash of the weights.
             stored = computed_once(self.model, ("judge", new), lambda: self._compute(new))

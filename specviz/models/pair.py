@@ -232,7 +232,9 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Tokenizer, Tokenize
         return tokenizer, None
     # Equal where both have a number: one of the two may be padded.
     tokens = {number: token for token, number in tokenizer.get_vocab().items()}
-    draft_tokens = {number: token for token, number in draft_tokenizer.get_vocab().items()}
+    draft_tokens = {}
+    for token, number in draft_tokenizer.get_vocab().items():
+        draft_tokens[number] = token
     if all(tokens[i] == draft_tokens[i] for i in tokens.keys() & draft_tokens.keys()):
         return tokenizer, None
     # Raises where nothing is common.

@@ -72,7 +72,9 @@ def ranks(workbench: Workbench, text: Text, temperature: float) -> Sums:
     if len(acceptance) < 2:
         return {}
     first = acceptance[:, 0]
-    of_rank = {f"rank {k}": chance for k, chance in enumerate(acceptance.sum(0), 1)}
+    of_rank = {}
+    for k, chance in enumerate(acceptance.sum(0), 1):
+        of_rank[f"rank {k}"] = chance
     return of_rank | {
         "positions": len(first),
         "before": first[:-1].sum(),

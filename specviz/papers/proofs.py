@@ -63,7 +63,9 @@ def one_path() -> Errors:
     rng = Seeded(7)
     for levels, number in product((1, 2), range(8)):
         shape = Topology(tuple(range(-1, levels)))
-        drawn = [rng.noise(100 * levels + 10 * number + row, 3) for row in range(2 * levels + 1)]
+        drawn = []
+        for row in range(2 * levels + 1):
+            drawn.append(rng.noise(100 * levels + 10 * number + row, 3))
         rows = np.array([row / row.sum() for row in drawn])
         p, q = rows[: levels + 1], rows[levels + 1 :]
         accepted = enumerate_tree(VERIFIERS["block"](), shape, p, q, "iid").accepted
@@ -126,7 +128,9 @@ def tunstall_code() -> Errors:
 @proof
 def queue() -> Errors:
     """What the priority queue lacks to the dynamic programme, for falling vectors."""
-    falling = [tuple(np.sort(v / max(1.0, v.sum()))[::-1].tolist()) for v in vectors()]
+    falling = []
+    for v in vectors():
+        falling.append(tuple(np.sort(v / max(1.0, v.sum()))[::-1].tolist()))
     for vector, n in product(falling, (4, 8, 16, 64)):
         yield abs(lack_of_queue(vector, n, min(n - 1, 8)))
 
@@ -183,7 +187,10 @@ def greedy_sum() -> Errors:
         needs: list[set[int]] = [set()]  # the nodes that must be drawn before this one
         for node in below:
             parent = full.parents[node]
-            elder = [other for other in below if full.parents[other] == parent and other < node]
+            elder = []
+            for other in below:
+                if full.parents[other] == parent and other < node:
+                    elder.append(other)
             path_prob.append(path_prob[parent] * (full.draft_prob[node] or 0.0))
             keys.append(path_prob[parent] - sum(path_prob[other] for other in elder))
             needs.append({parent, *elder} - {0})

@@ -35,16 +35,21 @@ def tokens_per_pass(sums: Sums, name: str = "") -> float:
 def speedup(sums: Sums, builder: str, *others: str) -> float:
     """Tokens per second of one builder over those of the fastest whose name begins with one of the
     others."""
-    names = [name.removesuffix(" seconds") for name in sums if name.endswith(" seconds")]
-    speed = {name: sums[f"{name} tokens"] / sums[f"{name} seconds"] for name in names}
-    return speed[builder] / max(speed[name] for name in names if name.startswith(others))
+    speed = {}
+    for name, seconds in sums.items():
+        if name.endswith(" seconds"):
+            name = name.removesuffix(" seconds")
+            speed[name] = sums[f"{name} tokens"] / seconds
+    return speed[builder] / max(speed[name] for name in speed if name.startswith(others))
 
 
 @statistic
 def expected_tokens(sums: Sums, builder: str, temperature: float) -> float:
     """F(T) of a tree with the acceptance vector of the texts."""
     # As acceptance itself is counted: children of a rank that were accepted, over all positions.
-    of_rank = [sums.get(f"rank {k}", 0.0) / sums["positions"] for k in range(1, WIDEST + 1)]
+    of_rank = []
+    for k in range(1, WIDEST + 1):
+        of_rank.append(sums.get(f"rank {k}", 0.0) / sums["positions"])
     vector = tuple(min(1.0, chance) for chance in of_rank)
     return vectors.expected_tokens(shape_of(builder, temperature), vector)
 

@@ -43,9 +43,9 @@ class Store:
         """Store a measurement."""
         # The names are written once, and of each text a row, which keeps the file small.
         names = list(next(filter(None, columns.values()), {}))
-        rows = {
-            text: [sums[name] for name in names] if sums else [] for text, sums in columns.items()
-        }
+        rows = {}
+        for text, sums in columns.items():
+            rows[text] = [sums[name] for name in names] if sums else []
         self.measured[call] = {
             "pair": pair,
             "machine": f"a machine of {cpu_count()} cores",

@@ -102,7 +102,10 @@ def find(entry: Entry, claim: Claim, measured: Mapping[str, Columns]) -> Finding
         return finding(MISSING, f"Not measured yet: specviz papers --measure{timed}.")
     # A text counts if every measurement of the number has it.
     first = next(iter(tables.values()))
-    texts = [text for text in first if all(table.get(text) for table in tables.values())]
+    texts = []
+    for text in first:
+        if all(table.get(text) for table in tables.values()):
+            texts.append(text)
     try:
         number, margin = estimate(claim.number, tables, texts)
     except (KeyError, TypeError, ValueError):
@@ -146,7 +149,9 @@ def estimate(
     if len(texts) < 2:
         return number_of_all, None
     # With the text that is left out the number varies as it would with new texts.
-    left = [value_of([text for text in texts if text != left_out]) for left_out in texts]
+    left = []
+    for left_out in texts:
+        left.append(value_of([text for text in texts if text != left_out]))
     return number_of_all, float(jackknife_margin(np.array(left)))
 
 

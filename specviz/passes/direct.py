@@ -169,10 +169,9 @@ class DirectForward:
         width = self.width
         # Angles of every position in one gather, once for all layers; some families turn by several
         # sets of angles, so there is one for each set that a layer names.
-        turns = {
-            first: self.rotary.index_select(0, positions + first).unbind(1)
-            for first in set(self.first_turns) - {-1}
-        }
+        turns = {}
+        for first in set(self.first_turns) - {-1}:
+            turns[first] = self.rotary.index_select(0, positions + first).unbind(1)
         x = ids
         if not ids.is_floating_point():
             x = self.embed.index_select(0, ids)

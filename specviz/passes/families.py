@@ -70,7 +70,9 @@ def is_known(model: PreTrainedModel) -> bool:
     not be in memory."""
     config = model.config
     kinds = set(getattr(config, "layer_types", None) or ())
-    rotaries = {part.get("rope_type", "default") for part in rotary_kinds(config).values()}
+    rotaries = set()
+    for part in rotary_kinds(config).values():
+        rotaries.add(part.get("rope_type", "default"))
     return (
         type(model).__name__ in FAMILIES
         and activation_of(config) in ACTIVATIONS

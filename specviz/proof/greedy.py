@@ -191,7 +191,10 @@ def _with_every_row(parents: Parents, tokens: Text) -> Iterator[GreedyTree]:
     possible = []
     for above in different:
         drawn = [text[-1] for text in different if text and text[:-1] == above]
-        rows = [normalised(row) for row in DRAFT_ROWS if all(row[token] for token in drawn)]
+        rows = []
+        for row in DRAFT_ROWS:
+            if all(row[token] for token in drawn):
+                rows.append(normalised(row))
         possible.append(rows if drawn else rows[:1])
     for logits in product(((1, 0), (0, 1)), repeat=len(different)):
         for q in product(*possible):

@@ -116,12 +116,10 @@ def save_head(head: Eagle3Head, form: HeadFormat, ids: Tensor, out: Path, target
         target: the name of its target.
     """
     out.mkdir(parents=True, exist_ok=True)
-    tensors = {
-        name.replace("midlayer.", "layers.0."): weight.detach()
-        .to("cpu", torch.bfloat16)
-        .contiguous()
-        for name, weight in head.state_dict().items()
-    }
+    tensors = {}
+    for name, weight in head.state_dict().items():
+        weight = weight.detach().to("cpu", torch.bfloat16).contiguous()
+        tensors[name.replace("midlayer.", "layers.0.")] = weight
     is_drafted = torch.zeros(form.layer.vocab_size, dtype=torch.bool)
     is_drafted[ids] = True
     tensors |= {"d2t": ids - torch.arange(len(ids)), "t2d": is_drafted}

@@ -236,9 +236,9 @@ def draft_loss(
 
     # A distribution is ten times larger than the states it is made from: it is computed again for
     # the gradient.
-    losses = [
-        checkpoint(chunk_loss, *chunk, use_reentrant=False) for chunk in zip(*parts, strict=True)
-    ]
+    losses = []
+    for chunk in zip(*parts, strict=True):
+        losses.append(checkpoint(chunk_loss, *chunk, use_reentrant=False))
     return torch.stack(losses).sum() / tokens.numel()
 
 

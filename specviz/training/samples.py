@@ -88,7 +88,9 @@ def write_samples(
         if number % TEXT_EVERY == TEXT_EVERY - 1:
             tokens = windows(rng, max(1, rows * length // window), window)
             with torch.inference_mode():
-                parts = [target.base_model(part).last_hidden_state for part in tokens.split(8)]
+                parts = []
+                for part in tokens.split(8):
+                    parts.append(target.base_model(part).last_hidden_state)
                 states = torch.cat(parts)
             temperature = torch.ones(len(tokens))
         else:

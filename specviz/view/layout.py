@@ -29,7 +29,9 @@ def place(shape: Topology, path: Sequence[int] = ()) -> list[tuple[int, int]]:
         for child in sorted(shape.children[node], key=lambda child: (child not in first, child)):
             tops, bottoms = outlines[child]
             # As far down as the outlines of what stands above ask for, level by level.
-            gaps = [above - top + 1 for above, top in zip(lowest, tops, strict=False)]
+            gaps = []
+            for above, top in zip(lowest, tops, strict=False):
+                gaps.append(above - top + 1)
             down = max(gaps, default=0)
             shift[child] = down
             # The outline below grows only where this child reaches deeper than those before it.

@@ -158,7 +158,9 @@ def settings_title(config: RunConfig) -> str:
 def settings_text(config: RunConfig) -> str:
     """All of a configuration but its prompt as the parameters of a link, the same for equal
     configurations."""
-    named = {kind: getattr(config, kind).to_text(defaults=True) for kind in REGISTRIES}
+    named = {}
+    for kind in REGISTRIES:
+        named[kind] = getattr(config, kind).to_text(defaults=True)
     for name in NUMBERS:
         value = getattr(config, name)
         if value is not None:

@@ -147,5 +147,8 @@ def _hover(step: Step, node: int, name: str) -> str:
         "acceptance probability": step.accept_prob[node],
         "uniform draw u": step.coin[node],
     }
-    numbers = [f"{label} = {x:.4f}" for label, x in values.items() if x is not None]
+    numbers = []
+    for label, x in values.items():
+        if x is not None:
+            numbers.append(f"{label} = {x:.4f}")
     return "<br>".join([theme.visible(step.texts[node], 60), name, *numbers])

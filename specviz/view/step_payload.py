@@ -148,7 +148,9 @@ def growth_payload(step: Step) -> JsonObject:
     """
     growth = step.growth
     below = len(step.parents) - 1
-    payload = {name: getattr(growth, name) for name in ("candidates", "expected", "length")}
+    payload = {}
+    for name in ("candidates", "expected", "length"):
+        payload[name] = getattr(growth, name)
     if any(key is not None for key in step.keys):
         payload["keys"] = step.keys
     if growth.waiting and len(growth.waiting) == below:

@@ -126,7 +126,10 @@ def machine_series(name: str, place: int) -> dict:
 def label_lines(fig: go.Figure) -> go.Figure:
     """Write the name of each line, up to a colon, at the right in its colour, in place of a
     legend."""
-    lines = [trace for trace in fig.data if "lines" in (trace.mode or "") and trace.name]
+    lines = []
+    for trace in fig.data:
+        if "lines" in (trace.mode or "") and trace.name:
+            lines.append(trace)
     right = max(line.x[-1] for line in lines)
     heights = chain.from_iterable(trace.y for trace in fig.data)
     drawn = [_on_axis(fig.layout.yaxis, y) for y in heights]

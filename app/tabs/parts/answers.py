@@ -45,12 +45,17 @@ def ask_about(
             note and then the controls in `unless`.
     """
     # The control itself counts, not another one that holds the same.
-    is_compared = [any(control is other for other in unless) for control in inputs]
+    is_compared = []
+    for control in inputs:
+        is_compared.append(any(control is other for other in unless))
 
     @wraps(answer)
     def ask(*values: object) -> str:
         held = values[-len(inputs) :]  # without the event, where the answer takes one
-        compared_values = [value for value, counts in zip(held, is_compared, strict=True) if counts]
+        compared_values = []
+        for value, counts in zip(held, is_compared, strict=True):
+            if counts:
+                compared_values.append(value)
         answered = list(map(browser_value, answer(*values)))
         return dumps({"inputs": compared_values, "values": answered})
 

@@ -123,7 +123,9 @@ def engines_menu(pickers: dict[str, gr.HTML], of: str = "") -> None:
         elem_classes="sv-engines",
     )
     kinds = ("builder", "verifier")
-    chosen = {name: [preset[kind] for kind in kinds] for name, preset in ENGINE_PRESETS.items()}
+    chosen = {}
+    for name, preset in ENGINE_PRESETS.items():
+        chosen[name] = [preset[kind] for kind in kinds]
     menu.input(
         None,
         menu,

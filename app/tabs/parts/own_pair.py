@@ -57,9 +57,10 @@ def lay_out(service: RunService) -> None:
 
 def connect(demo: gr.Blocks, service: RunService) -> None:
     """The events of the form, which may set every menu of pairs on the page."""
-    named = {
-        block.elem_id: block for block in demo.blocks.values() if getattr(block, "elem_id", None)
-    }
+    named = {}
+    for block in demo.blocks.values():
+        if getattr(block, "elem_id", None):
+            named[block.elem_id] = block
     if REPORT not in named:
         return
     menus = menus_of(demo)

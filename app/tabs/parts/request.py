@@ -27,7 +27,9 @@ def normalised(weights: tuple[float, ...]) -> tuple[float, ...]:
     if total == 0:
         raise ValueError("A row must have at least one weight above 0; all are 0.")
     # Divided twice, as the first division and the zeros leave a sum a little off 1.
-    probs = [weight / total if weight > 1e-9 * total else 0.0 for weight in weights]
+    probs = []
+    for weight in weights:
+        probs.append(weight / total if weight > 1e-9 * total else 0.0)
     return tuple(prob / math.fsum(probs) for prob in probs)
 
 

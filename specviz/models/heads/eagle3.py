@@ -81,10 +81,9 @@ class Eagle3Head(nn.Module):
             features = self._norm(features, self.input_norm.weight)
         if "fc_norm" in self.flags:
             parts = features.chunk(len(self.fc_norm), dim=-1)
-            normed = [
-                self._norm(part, norm.weight)
-                for part, norm in zip(parts, self.fc_norm, strict=True)
-            ]
+            normed = []
+            for part, norm in zip(parts, self.fc_norm, strict=True):
+                normed.append(self._norm(part, norm.weight))
             features = torch.cat(normed, dim=-1)
         return self.fc(features)
 

@@ -114,7 +114,10 @@ def is_eagle3(config: JsonObject) -> bool:
     architectures = list(map(str, config.get("architectures") or ()))
     kind = config.get("speculators_model_type")
     names = " ".join([*architectures, str(kind or "")]).lower()
-    others = [other for sign, other in TABLES["other_names"].items() if sign in names]
+    others = []
+    for sign, other in TABLES["other_names"].items():
+        if sign in names:
+            others.append(other)
     others += [other for setting, other in TABLES["other_settings"].items() if config.get(setting)]
     is_raw = not set(TABLES["architectures"]).isdisjoint(architectures) or (
         architectures == ["LlamaForCausalLM"] and "draft_vocab_size" in config

@@ -108,7 +108,10 @@ def stream_target(
                 folder, local_files_only=True
             )
     # Embeddings, final norm and head stay in memory; layers stay "meta".
-    names = [parameter for parameter, _ in model.named_parameters() if ".layers." not in parameter]
+    names = []
+    for parameter, _ in model.named_parameters():
+        if ".layers." not in parameter:
+            names.append(parameter)
     model.load_state_dict(
         {parameter: weight(parameter).to(device) for parameter in names}, strict=False, assign=True
     )
@@ -173,8 +176,7 @@ def _fill(
     model: PreTrainedModel, layer_ids: Sequence[int], weight: ReadWeight, device: torch.device
 ) -> None:
     for number, layer in zip(layer_ids, model.model.layers, strict=True):
-        weights = {
-            name: weight(f"model.layers.{number}.{name}").to(device)
-            for name, _ in layer.named_parameters()
-        }
+        weights = {}
+        for name, _ in layer.named_parameters():
+            weights[name] = weight(f"model.layers.{number}.{name}").to(device)
         layer.load_state_dict(weights, assign=True)

@@ -34,10 +34,7 @@ class Block(Drafter):
     )
 
     def open(self, context: DrafterContext) -> DrafterSession:
-        session = context.model(self.name, markov=self.markov)
-        # A head reads the text as the target saw it, before the first block.
-        session.take(context.prompt_features)
-        return BlockDrafting(self.name, session, context.pair.vocab_size, self.markov)
+        return BlockDrafting(self, context)
 
 
 class BlockReader(FeatureReader, Protocol):
@@ -52,9 +49,9 @@ class BlockDrafting(FeatureSession):
 
     session: BlockReader
 
-    def __init__(self, name: str, session: BlockReader, vocab_size: int, markov: bool) -> None:
-        super().__init__(name, session, vocab_size)
-        self.markov = markov
+    def __init__(self, drafter: Block, context: DrafterContext) -> None:
+        super().__init__(drafter, context)
+        self.markov = drafter.markov
         self._rows: dict[tuple[int, int], np.ndarray] = {}  # of this step, by depth and token
 
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:

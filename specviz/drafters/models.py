@@ -129,7 +129,14 @@ class Learning(ModelSession):
             self.session.learn(np.array(self._rows), self.temperature)
 
 
-class EarlyExit(Drafter):
+class TargetCopy(Drafter):
+    """A drafter that is a model which the pair makes of its target, by the drafter's parameters."""
+
+    def open(self, context: DrafterContext) -> DrafterSession:
+        return ModelSession(self.name, context.model(self.name, **self.parameters))
+
+
+class EarlyExit(TargetCopy):
     """The target's first layers with its final norm and output head: no second model (LayerSkip,
     Elhoushi et al. 2024).
 
@@ -142,11 +149,8 @@ class EarlyExit(Drafter):
     small: ClassVar[JsonObject] = {"layers": 1}
     layers: int = LAYERS
 
-    def open(self, context: DrafterContext) -> DrafterSession:
-        return ModelSession(self.name, context.model(self.name, layers=self.layers))
 
-
-class LayerSkip(Drafter):
+class LayerSkip(TargetCopy):
     """The target without some of its layers: no second model (Draft & Verify, Zhang et al. 2023).
 
     It has keys and values of its own. The paper skips attention and feed-forward parts one by one;
@@ -164,11 +168,8 @@ class LayerSkip(Drafter):
         description="Target layers that are skipped, counted from 1.",
     )
 
-    def open(self, context: DrafterContext) -> DrafterSession:
-        return ModelSession(self.name, context.model(self.name, skip=self.skip))
 
-
-class Quantized(Drafter):
+class Quantized(TargetCopy):
     """The target with its weights in a few bits, kept in memory: no training, no second model
     (SubSpec, Wang et al. 2025).
 
@@ -181,9 +182,6 @@ class Quantized(Drafter):
     title_in_sentence = "a quantised copy of the target"
     small: ClassVar[JsonObject] = {"bits": 4}
     bits: Literal[4, 8] = Field(4, title="Bits", description="Bits of a weight.")
-
-    def open(self, context: DrafterContext) -> DrafterSession:
-        return ModelSession(self.name, context.model(self.name, bits=self.bits))
 
 
 class Eagle(Drafter):
@@ -203,9 +201,7 @@ class Eagle(Drafter):
     depends_on_depth = True
 
     def open(self, context: DrafterContext) -> DrafterSession:
-        session = context.model(self.name)
-        session.take(context.prompt_features)
-        return FeatureSession(self.name, session, context.pair.vocab_size)
+        return FeatureSession(self, context)
 
 
 class FeatureSession(ModelSession):
@@ -214,9 +210,12 @@ class FeatureSession(ModelSession):
 
     session: FeatureReader
 
-    def __init__(self, name: str, session: FeatureReader, vocab_size: int) -> None:
-        super().__init__(name, session)
-        self._zeros = np.zeros(vocab_size)
+    def __init__(self, drafter: Drafter, context: DrafterContext) -> None:
+        session = context.model(drafter.name, **drafter.parameters)
+        # A head reads the text as the target saw it, before it drafts.
+        session.take(context.prompt_features)
+        super().__init__(drafter.name, session)
+        self._zeros = np.zeros(context.pair.vocab_size)
 
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
         if len(self.session.context) < 2:  # a text of one token: nothing was read yet

@@ -52,7 +52,7 @@ def add_arguments(parser: Parser) -> None:
 
 def run(args: Arguments) -> int:
     if args.table:
-        print(markdown())
+        print(text_table(declared(), markdown=True))
         return 0
     if args.bound:
         print(text_table(map(gap_row, gaps())))
@@ -226,18 +226,16 @@ def gap_row(gap: Gap) -> dict[str, str]:
     }
 
 
-def markdown() -> str:
-    """What `compatible` declares of each builder and rule above temperature 0, as a Markdown
-    table."""
+def declared() -> Iterator[JsonObject]:
+    """What `compatible` declares of each builder and rule above temperature 0, a row a builder."""
     # (possible, lossless) -> its word; what is impossible is never lossless.
     marks = {(True, True): "lossless", (True, False): "lossy", (False, False): "–"}
-    rules = [name for name, rule in VERIFIERS.items() if not rule.autoregressive]
-    lines = [f"| | {' | '.join(rules)} |", f"|{' --- |' * (len(rules) + 1)}"]
     for name, builder in BUILDERS.items():
-        if not builder.autoregressive:
-            cells = [f"**{name}**"]
-            for rule in rules:
+        if builder.autoregressive:
+            continue
+        row = {"builder": f"**{name}**"}
+        for rule, cls in VERIFIERS.items():
+            if not cls.autoregressive:
                 match = compatible(RunConfig(builder=name, verifier=rule, temperature=1.0))
-                cells.append(marks[match.possible, match.lossless])
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+                row[rule] = marks[match.possible, match.lossless]
+        yield row

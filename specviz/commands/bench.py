@@ -127,6 +127,7 @@ def grid_of(args: Arguments) -> JsonObject:
     """The grid that the options describe."""
     options.check_draft(args, args.draft)
     pair = {}
+    # What is left at its default is left out, so that a file of results stays valid.
     for name in grid.LOADING:
         value = getattr(args, name)
         if value not in (None, "auto"):

@@ -184,6 +184,7 @@ def report(rule: str, example: Counterexample | None, plugins: Sequence[str]) ->
         )
     if not example.link:
         return f"\n{example}"
+    # A plugin is unknown to the page unless it is started with it.
     options = "".join(f" --plugin {name}" for name in plugins)
     return (
         f"\n{example}\nTo see it, run `python -m specviz demo{options}` and open\n  "
@@ -233,6 +234,7 @@ def declared() -> Iterator[JsonObject]:
     for name, builder in BUILDERS.items():
         if builder.autoregressive:
             continue
+        # The rule plain goes with no tree, and the builder plain with no other rule.
         row = {"builder": f"**{name}**"}
         for rule, cls in VERIFIERS.items():
             if not cls.autoregressive:

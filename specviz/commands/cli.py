@@ -109,6 +109,7 @@ def _parser(name: str, arguments: Sequence[str] = ()) -> CommandParser:
     Plugins are loaded first, what is installed and what --plugin names, since the menus of a
     command list them.
     """
+    # The only option that is read before the others are known: plugins add to their menus.
     early = CommandParser(add_help=False)
     option(
         early,
@@ -136,6 +137,7 @@ def _parser(name: str, arguments: Sequence[str] = ()) -> CommandParser:
             parents=[early],
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
+        # The options of all other commands would cost the import of their modules.
         if other == name:
             one.epilog = f"example:\n  python -m specviz {name} {command(name).EXAMPLE}"
             command(name).add_arguments(one)

@@ -52,6 +52,7 @@ def add_arguments(parser: Parser) -> None:
 
 
 def run(args: Arguments) -> None:
+    # Names before models: a misspelt one costs no loading.
     entries = papers.entries(args.names)
     if (args.again or args.timed) and not args.measure:
         raise ValueError(f"--{'again' if args.again else 'timed'} needs --measure.")
@@ -77,6 +78,7 @@ def run(args: Arguments) -> None:
         ]
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
+    # How many claims hold comes before the claims themselves.
     counts = Counter(finding.verdict for _, finding in decided)
     count = ", ".join(f"{counts[verdict]} {verdict}" for verdict in papers.VERDICTS)
     if args.markdown:

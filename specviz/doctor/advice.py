@@ -188,12 +188,12 @@ def _tail(report: Report) -> Iterator[Advice]:
     tail = next((place for place in range(1, len(rates)) if sum(rates[place:]) <= 0.05 * tau), None)
     if tail is None:
         return
-    assumed = "If every position is accepted alike, a"
-    if report.per_position:
-        assumed = ""
+    assumed = "A"
+    if not report.per_position:
+        assumed = "If every position is accepted alike, a"
     yield Advice(
         "flat-tail",
-        f"{assumed or 'A'} draft of {tail} instead of {len(rates)} writes "
+        f"{assumed} draft of {tail} instead of {len(rates)} writes "
         f"{1 + sum(rates[:tail]):.2f} of the {tau:.2f} tokens.",
         _length(report, tail),
     )

@@ -80,6 +80,7 @@ def read_vllm_v0_log(text: str) -> Iterator[Window]:
             steps = max(1.0, found["drafted"] // tokens)
             length = found.pop("emitted") / steps
             counted = found | {"steps": steps, "acceptance_length": length}
+    # The lines on throughput come in turns with those on acceptance, which count from the start.
     length = counted.get("acceptance_length")
     for line in _lines_with(text, "Pending:"):
         found = _numbers(line, "vllm")
@@ -179,6 +180,7 @@ def read_sglang_log(text: str) -> Iterator[Window]:
     for line in _lines_with(text, "Decode batch"):
         found = _numbers(line, "sglang")
         length = found.get("acceptance_length")
+        # A line without requests, or from before the first step, says nothing of acceptance.
         if found.get("throughput") and found.get("running_requests") and length != 0:
             records.append(found)
             pairs.append((length or 0.0, found.pop("rate", 0.0)))

@@ -228,6 +228,7 @@ class StagedSession(DrafterSession):
             accepted = []
             for node in path:
                 tokens = (*tokens, tree.tokens[node])
+                # The draft may have read a beginning of the path only.
                 if tokens in self._nodes:
                     accepted.append(self._nodes[tokens])
             path = accepted

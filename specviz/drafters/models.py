@@ -133,6 +133,7 @@ class TargetCopy(Drafter):
     """A drafter that is a model which the pair makes of its target, by the drafter's parameters."""
 
     def open(self, context: DrafterContext) -> DrafterSession:
+        # The pair makes the model once for each set of parameters.
         return ModelSession(self.name, context.model(self.name, **self.parameters))
 
 

@@ -277,6 +277,7 @@ def compare_greedy(
         texts: dict[str, Sequence[int]] = {OTHER: _continue(pair.target.model, pair, config)}
         for name in builders or menu:
             texts[name] = run(pair, replace(config, builder=name)).tokens
+        # All against plain decoding here, so that a difference has one side to look at.
         for writer, tokens in texts.items():
             *_, comparison = comparing(pair, config, tokens)
             comparisons.append((writer, prompt, comparison))

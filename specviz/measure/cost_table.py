@@ -154,6 +154,7 @@ class CostTable(Record):
         """What a step over 1, 2, 4, ... nodes costs without drafting, in steps of plain decoding:
         `costs` of a builder of size auto."""
         costs = []
+        # At powers of two, between which a builder draws straight lines.
         for power in range(int(log2(self.sizes[-1])) + 1):
             seconds = self.target(2**power) + self.overhead(2**power)
             costs.append(round(seconds / self.plain_s, 3))

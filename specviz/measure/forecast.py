@@ -143,6 +143,7 @@ def forecast(
             # A tree that needs no more levels than a flatter one is that one again.
             if len(shape) == size and int(shape.depth.max()) > shallower:
                 cells.append(predict(shape, acceptance, cost, tokens))
+        # No tree has a size where the vector or the depth ends before it.
         if cells:
             rows.append(tuple(cells))
     return Forecast(tuple(rows))

@@ -71,6 +71,7 @@ def measure_acceptance(
         source = text.source or f"text {number}"
         for rule, of_rule in zip(rules, measured, strict=True):
             of_rule.append(_on_one_text(rule, nodes, text_config, source, width))
+        # A vector after every text: whoever stops here has what was measured.
         vectors = []
         for rule, of_rule in zip(rules, measured, strict=True):
             vectors.append(summarise(of_rule, pair, rule, config))

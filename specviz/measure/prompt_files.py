@@ -125,6 +125,7 @@ def _prompt_of(record: object, column: str | None, where: str) -> Prompt | None:
         column = "text"
     if not isinstance(record, dict):
         raise ParameterError(where, "be a text or an object with a prompt", record)
+    # The entry that was named, or the first of those that hold prompts in files people have.
     key = column or next((name for name in KNOWN if name in record), None)
     if key is None:
         listed = ", ".join(f"{name!s:.40}" for name in list(record)[:8]) or "nothing"

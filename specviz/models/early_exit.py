@@ -76,6 +76,7 @@ def in_low_precision(target: HuggingFaceModel, bits: int) -> ShallowModel:
     if any(size % compiled.GROUP for size in sizes):
         must = f"have a target whose widths are multiples of {compiled.GROUP}"
         raise ParameterError("quantized", must, sizes, "Choose another drafter.")
+    # Only the matrices are copies: embeddings and cache stay those of the target.
     direct.compiled = compiled.in_low_precision(direct.each_layer(), direct.head.weight, bits)
     return ShallowModel(target.model, target.vocab_size, target.layers, direct)
 

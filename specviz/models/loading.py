@@ -46,6 +46,7 @@ def choose_device(device: str) -> torch.device:
             device = "cuda"
     elif device != "cpu":
         try:
+            # Tried and not looked up: a device may be there and fail.
             torch.zeros(1, device=str(device)).cpu()
         except Exception as error:
             must = (

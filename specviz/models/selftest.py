@@ -109,6 +109,7 @@ def _reason(model: HuggingFaceModel, judge: Judge, difference: Difference, text:
             "logits' spread from float32, so that a wrong tree could not be noticed. Load it with "
             "dtype float32."
         )
+    # Told apart from a wrong mask: here the same path changes with what stands beside it.
     alone, among_others = judge.same_text_twice(tokens_of(model, SHORT, text))
     if (change := rms(alone - among_others) / spread(alone)) > difference.allowed:
         return (

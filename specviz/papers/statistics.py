@@ -37,6 +37,7 @@ def speedup(sums: Sums, builder: str, *others: str) -> float:
     others."""
     speed = {}
     for name, seconds in sums.items():
+        # Each builder has its tokens and its seconds, under its own name.
         if name.endswith(" seconds"):
             name = name.removesuffix(" seconds")
             speed[name] = sums[f"{name} tokens"] / seconds

@@ -94,6 +94,7 @@ class Counterexample:
         claim = ": at temperature 0 it must write the target's most probable tokens, but does not."
         if not self.tokens:
             claim = f" is declared lossless for children {SCHEMES[self.scheme]}, but it is not."
+        # In the order in which one works it out by hand: the rows, the tree, then what is written.
         lines = [
             f"{self.rule}{claim}",
             "the smallest counterexample:",

@@ -196,6 +196,7 @@ def _with_every_row(parents: Parents, tokens: Text) -> Iterator[GreedyTree]:
             if all(row[token] for token in drawn):
                 rows.append(normalised(row))
         possible.append(rows if drawn else rows[:1])
+    # Everything with everything: small enough to try all, and no case is forgotten.
     for logits in product(((1, 0), (0, 1)), repeat=len(different)):
         for q in product(*possible):
             yield GreedyTree(

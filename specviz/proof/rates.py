@@ -115,6 +115,7 @@ def try_children(
     tree.draft_distributions[0] = q
     for token in children:
         tree.add(0, token)
+    # No coin accepts, so the rule shows the chance of every child and what it draws from at last.
     rejecting = AlwaysReject(rng, answer)
     verdict = rule(tree, SameRow(p), rejecting)
     chances = np.zeros(len(children))

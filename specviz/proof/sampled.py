@@ -177,6 +177,7 @@ def exact_texts(pair: Any, config: RunConfig) -> dict[Text, float]:
     order = np.argsort(-p, kind="stable")[: np.count_nonzero(p)].tolist()
     best: dict[Text, float] = {}
     for first in order:
+        # Whatever follows a token, no text that begins with it is more probable than it is.
         if len(best) == BARS and p[first] <= min(best.values()):
             break
         texts: dict[Text, float] = {(first,): float(p[first])}

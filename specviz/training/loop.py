@@ -174,6 +174,7 @@ def _optimizers(
             matrices.append(weight)
         else:
             (others if weight.ndim > 1 else vectors).append(weight)
+    # Vectors are not pulled towards 0: norms would shrink with every step.
     groups = [
         {"params": others, "weight_decay": 0.1},
         {"params": vectors, "weight_decay": 0.0},

@@ -120,6 +120,7 @@ def save_head(head: Eagle3Head, form: HeadFormat, ids: Tensor, out: Path, target
     for name, weight in head.state_dict().items():
         weight = weight.detach().to("cpu", torch.bfloat16).contiguous()
         tensors[name.replace("midlayer.", "layers.0.")] = weight
+    # The published form says both ways which tokens the head can propose.
     is_drafted = torch.zeros(form.layer.vocab_size, dtype=torch.bool)
     is_drafted[ids] = True
     tensors |= {"d2t": ids - torch.arange(len(ids)), "t2d": is_drafted}

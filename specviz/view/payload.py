@@ -50,6 +50,7 @@ def figures(counts: Counts, speedup: PairedSpeedup | None = None) -> JsonObject:
     """
     if speedup:
         counts = counts.at_rate(speedup.tokens_per_s)
+    # Of several drafters each has a rate of its own; nodes that were not visited do not count.
     drafters = {}
     for name in dict.fromkeys(name for name, _ in counts.guesses):
         accepted = counts.guesses[name, "accepted"]

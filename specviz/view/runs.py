@@ -4,7 +4,6 @@ draws its own)."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan
 
 import plotly.graph_objects as go
 
@@ -13,6 +12,7 @@ from ..record.trace import Trace
 from ..tree import Topology
 from . import theme
 from .layout import place
+from .terminal import summary
 
 ROW = 40  # tokens
 MOST_TEXTS = 80  # marks of a kind that have room for their tokens
@@ -43,12 +43,7 @@ def plot_ribbon(trace: Trace) -> go.Figure:
             tokens.append((theme.visible(text), origin, number))
     if not tokens:
         return theme.empty("This run wrote no tokens.")
-    counts = trace.counts
-    title = f"{counts.tokens} tokens in {counts.passes} target passes, "
-    title += f"{counts.tokens_per_pass:.2f} per pass"
-    if not isnan(counts.tokens_per_s):
-        title += f", {counts.tokens_per_s:.0f} tokens/s"
-    fig = theme.figure(f"token, {ROW} per row", "row", title, hovermode="closest")
+    fig = theme.figure(f"token, {ROW} per row", "row", summary(trace), hovermode="closest")
     for origin, (colour, symbol) in ORIGINS.items():
         places = [i for i, (_, kind, _) in enumerate(tokens) if kind == origin]
         if places:
@@ -125,6 +120,7 @@ def _add_marks(
     """Add marks with their texts; `style` is their name, colour and mark."""
     name, colour, symbol = style
     line = {"color": colour, "width": 2}
+    # A text on every mark would cover a large tree; hovering shows it all the same.
     columns, rows = zip(*places, strict=True)
     fig.add_scatter(
         x=columns,

@@ -64,6 +64,7 @@ def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
             "%{x} nodes, %{customdata} levels: %{y:.2f} ×",
             customdata=[cell.depth for cell in best],
         )
+        # The star has its numbers beside it, since the best size is the answer of the figure.
         top = predicted.best
         fig.add_scatter(
             x=[top.size],

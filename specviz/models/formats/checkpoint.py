@@ -44,6 +44,7 @@ def check_format(role: str, name: str, folder: Path, config: PreTrainedConfig) -
             types = Checkpoint(folder).types
         except ValueError as error:
             raise ValueError(f"{role} {name!r} cannot be loaded: {error}") from error
+        # Eight bits without a word in the configuration: scales would be missing or left over.
         for tensor, kind in types.items():
             if kind not in PLAIN_TYPES and not UNREAD.search(tensor):
                 raise ValueError(

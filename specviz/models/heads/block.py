@@ -63,6 +63,7 @@ class BlockHead(nn.Module):
         self.layers = nn.ModuleList(LlamaDecoderLayer(layer, 0) for _ in range(sizes["layers"]))
         self.hidden_norm = nn.RMSNorm(width, eps=sizes["eps"])
         self.norm = nn.RMSNorm(width, eps=sizes["eps"])
+        # What tells the places of a block apart, and the two halves of the Markov head.
         self.places = nn.Parameter(torch.zeros(self.block, width))
         self.markov_in = nn.Linear(sizes["rank"], sizes["vocabulary"], bias=False)
         self.markov_out = nn.Linear(sizes["rank"], sizes["vocabulary"], bias=False)

@@ -99,6 +99,7 @@ class Eagle3Head(nn.Module):
         layer = self.midlayer
         attention = self.midlayer.self_attn
         normed = self._norm(embeddings, layer.input_layernorm.weight)
+        # The layer reads a token beside the state before it, so it is twice as wide as others.
         x = torch.cat([normed, self._norm(states, layer.hidden_norm.weight)], dim=-1)
 
         def heads(product: nn.Linear) -> Tensor:

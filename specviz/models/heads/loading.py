@@ -161,6 +161,7 @@ def load_head(folder: Path, form: HeadFormat, target: HuggingFaceModel) -> Eagle
         must = f"have the target's vocabulary, {target.vocab_size:,} tokens"
         raise ParameterError("draft", must, form.layer.vocab_size, "Give its own target.")
     ids = target_ids(tensors, form)
+    # A head without embeddings reads those of its target.
     embeddings = tensors.pop("embed_tokens.weight", table)
     width = form.layer.hidden_size
     states = len(form.feature_layers(target.layers))

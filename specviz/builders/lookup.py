@@ -157,7 +157,8 @@ class Lookahead(TreeBuilder):
         columns = len(tree.probes) // max(1, len(state.levels))
         tokens = [tree.tokens[node] for node in tree.probes]
         # Jacobi's step: what the target finds after the last level is the next one.
-        tokens += [int(rows[node].argmax()) for node in tree.probes[-columns:]]
+        for node in tree.probes[-columns:]:
+            tokens.append(int(rows[node].argmax()))
         levels = []
         for i in range(0, len(tokens), columns):
             levels.append(tuple(tokens[i : i + columns]))

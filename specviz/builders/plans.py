@@ -179,11 +179,13 @@ def equal_levels(acceptance: tuple, size: int, depth: int, width: int) -> Topolo
     for accept in levels_of(acceptance, depth, width):
         slots = []
         for parent in level:
-            slots += [(chance[parent] * prob, parent) for prob in accept]
+            for prob in accept:
+                slots.append((chance[parent] * prob, parent))
         slots.sort(key=lambda slot: -slot[0])
         # Chosen by chance, then numbered breadth first: by their parents.
         chosen = sorted(slots[: max(1, (size - 1) // depth)], key=lambda slot: slot[1])
         level = list(range(len(parents), len(parents) + len(chosen)))
-        parents += [parent for _, parent in chosen]
-        chance += [prob for prob, _ in chosen]
+        for prob, parent in chosen:
+            parents.append(parent)
+            chance.append(prob)
     return Topology(tuple(parents))

@@ -111,7 +111,8 @@ def prove(args: Arguments) -> Iterator[Progress[tuple[list[Row], Refuted]]]:
     rules = [name for name, cls in VERIFIERS.items() if not cls.autoregressive]
     searches = []
     for name in dict.fromkeys(args.verifier or rules):
-        searches += [SearchCase(name, greedy) for greedy in (False, True)]
+        for greedy in (False, True):
+            searches.append(SearchCase(name, greedy))
     candidates = cases_of(args)
     done = 0
     total = len(searches) + len(candidates)

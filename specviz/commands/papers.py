@@ -65,7 +65,8 @@ def run(args: Arguments) -> None:
         until_stopped(updates, "measurements")
     decided = []
     for source, entry in entries:
-        decided += [(source, finding) for finding in papers.decide(entry, store)]
+        for finding in papers.decide(entry, store):
+            decided.append((source, finding))
     if args.json:
         rows = [
             {

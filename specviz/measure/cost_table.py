@@ -269,7 +269,9 @@ def _cost_of_row(groups: Iterable[Sequence[Shape]]) -> float:
     slopes = []
     limits = []
     for shapes in groups:
-        limits += [shape.overhead / shape.inner for shape in shapes if shape.inner]
+        for shape in shapes:
+            if shape.inner:
+                limits.append(shape.overhead / shape.inner)
         if len(shapes) == 2 and shapes[1].inner > shapes[0].inner:
             flat, deep = shapes
             slopes.append((deep.overhead - flat.overhead) / (deep.inner - flat.inner))

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -247,7 +247,7 @@ def time_calls(
 ) -> Iterator[Progress[tuple[TimedRun, ...]]]:
     """What `time_runs` returns, of calls that continue a text by its place; `AUTOREGRESSIVE` is one
     of them."""
-    counts: dict[str, list[Counts]] = {name: [] for name in calls}
+    counts: dict[str, list[Counts]] = defaultdict(list)
     for done, (number, name, result) in enumerate(interleave(calls, len(texts)), 1):
         counts[name].append(result)
         # Only whole rounds: a text counts once every run has continued it.
@@ -271,14 +271,15 @@ def measure_speedup(
         "plain": lambda _: speculate(pair, config.autoregressive()),
     }
     _, processor, cores = machine()
-    counts: dict[str, list[Counts]] = {name: [] for name in calls}
+    counts: dict[str, list[Counts]] = defaultdict(list)
     for number, name, steps in interleave(calls, rounds):
-        # The run that the visitor saw is the first of its repetitions, and is not decoded again.
         # Repetitions of one seed write the same text, so a round differs in its time alone.
-        total = first
-        if (number, name) != (0, "run"):
-            total = Counts()
-        for step in () if total is first else steps:
+        total = Counts()
+        if (number, name) == (0, "run"):
+            # The run that the visitor saw is the first of them, and is not decoded again.
+            total = first
+            steps = iter(())
+        for step in steps:
             total += Counts.of([step])
             yield None
             # A long run need not be repeated to its end: its first seconds say how fast it is.

@@ -56,7 +56,8 @@ def bound_holds(name: str, workbench: Workbench) -> Iterator[float]:
     two texts."""
     pairs = rows()
     for text in list(workbench.texts())[:2]:
-        pairs += [(row.p, row.q) for row in workbench.rows(text, temperature=1.0)]
+        for row in workbench.rows(text, temperature=1.0):
+            pairs.append((row.p, row.q))
     for p, q in pairs:
         yield EXCESS[name](p, q)
 

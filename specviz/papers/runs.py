@@ -153,7 +153,8 @@ def _timed(
     number: int,
 ) -> Sums:
     configs = {"plain": config.autoregressive()}
-    configs |= {name: replace(config, builder=builder) for name, builder in builders.items()}
+    for name, builder in builders.items():
+        configs[name] = replace(config, builder=builder)
     first = number % len(configs)  # none always runs behind the same other one
     names = [*list(configs)[first:], *list(configs)[:first]]
     # The first run of all would pay for what the models set up.

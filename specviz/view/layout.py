@@ -35,7 +35,8 @@ def place(shape: Topology, path: Sequence[int] = ()) -> list[tuple[int, int]]:
             down = max(gaps, default=0)
             shift[child] = down
             # The outline below grows only where this child reaches deeper than those before it.
-            highest += [row + down for row in tops[len(highest) :]]
+            for row in tops[len(highest) :]:
+                highest.append(row + down)
             lowest[: len(bottoms)] = [row + down for row in bottoms]
         outlines[node] = [0, *highest], [0, *lowest]
     # From the root on, each node at its parent's row and as far down as it was shifted.

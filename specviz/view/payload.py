@@ -33,7 +33,9 @@ def message(run: str, steps: Iterable[JsonObject] = (), **more: object) -> str:
     """
     data: JsonObject = {"run": run, "steps": list(steps)}
     # What is None would only travel.
-    data |= {key: value for key, value in more.items() if value is not None}
+    for key, value in more.items():
+        if value is not None:
+            data[key] = value
     text = compact_json(data)
     # "<" only ever occurs inside strings; escaped, no layer between here and the page can mistake
     # it for markup.

@@ -77,7 +77,8 @@ class Controls:
             if not isinstance(inputs["prompt"], str) or not inputs["prompt"].strip():
                 # Rejected by `RunConfig`; a list would be taken for token ids or a chat.
                 inputs["prompt"] = ""
-            inputs |= {name: limits.number(inputs[name]) for name in self.scalars}
+            for name in self.scalars:
+                inputs[name] = limits.number(inputs[name])
             # Only texts: None would choose a default.
             inputs |= {kind: str(inputs[kind]) for kind in self.strategies}
             config = RunConfig(**inputs)

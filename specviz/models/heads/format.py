@@ -118,7 +118,9 @@ def is_eagle3(config: JsonObject) -> bool:
     for sign, other in TABLES["other_names"].items():
         if sign in names:
             others.append(other)
-    others += [other for setting, other in TABLES["other_settings"].items() if config.get(setting)]
+    for setting, other in TABLES["other_settings"].items():
+        if config.get(setting):
+            others.append(other)
     # The raw form names no algorithm; its own architecture or a vocabulary of its own tells it.
     is_raw = not set(TABLES["architectures"]).isdisjoint(architectures) or (
         architectures == ["LlamaForCausalLM"] and "draft_vocab_size" in config

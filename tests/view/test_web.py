@@ -83,7 +83,8 @@ def test_the_scripts_stand_inside_a_page(entry):
 def test_the_browser_has_the_same_words():
     served = web.joined("index.js")
     assert (
-        "const base_words = (() => {" in served and f'"x": "{words.OUTCOMES["rejected"]}"' in served
+        "const base_words = (() => {" in served
+        and f'"rejected": "{words.OUTCOMES["rejected"]}"' in served
     )
 
 

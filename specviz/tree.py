@@ -143,6 +143,7 @@ class Growth(Record):
         acceptance: the vector the shape was planned from; smoothed: whether it was made to fall
             first; expected: tokens per pass that were expected of it; split: the size of each
             node's subtree, [n].
+        cost: of the step in steps of plain decoding, where it decided the size.
         candidates: how many nodes were ranked; cut: the best of those that were left out.
         guesses: how a drafter came to a node, node -> plain facts.
     """
@@ -154,6 +155,7 @@ class Growth(Record):
     acceptance: Levels | None = None
     smoothed: bool | None = None
     expected: float | None = None
+    cost: float | None = None
     split: Annotated[tuple[Whole, ...], Field(max_length=MAX_ITEMS)] | None = None
     candidates: Whole | None = None
     cut: Chart | None = None

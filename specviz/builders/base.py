@@ -74,6 +74,7 @@ class Draft:
         # Passes of a model that the tree took, and how long.
         self.passes = 0
         self.seconds = 0.0
+        self.widths = list[int]()  # how many nodes each `expand` read
 
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
         """The rows, float64 [V], after `nodes` of `tree`, in one pass; also stored in
@@ -87,6 +88,7 @@ class Draft:
         rows = self.source.expand(self.tree, nodes, self.sampling)
         self.passes += self.source.passes - passes
         self.seconds += self.clock() - start
+        self.widths.append(len(nodes))
         self.tree.draft_distributions.update(zip(nodes, rows, strict=True))
         return rows
 
@@ -148,12 +150,15 @@ class TreeBuilder(Strategy):
         """Whether its trees are equally long chains that share only the root."""
         return self.is_chain
 
-    def prepare(self, verifier: Verifier, temperature: float, drafter: str, pair: str) -> Self:
+    def prepare(
+        self, verifier: Verifier, temperature: float, drafter: str, pair: str, on_disk: bool = False
+    ) -> Self:
         """The builder for this run, with every parameter that says "auto" resolved.
 
         Args:
             verifier, temperature: the rule, and the target's temperature.
             drafter, pair: the menu name of the drafter, and the name of the pair.
+            on_disk: whether the target's weights are read from the disk in every pass.
         """
         return self
 

@@ -33,12 +33,12 @@ class DDTree(RankedBuilder):
     ) -> TokenTree:
         tree = draft.tree
         deepest = min(self.depth, tokens_left - 1)
+        agreement = state.agreement if state else 1.0
         path_prob = [1.0]
         best = [0]
-        unread: list[int] = []
-        if deepest:
-            unread = best
-        # Until the draft has read every node among the best: then no candidate is missing.
+        unread = self.worth_reading(tree, best if deepest else [], path_prob, state)
+        # Until the draft has read every node among the best: then no candidate is missing. A tree
+        # that counts its cost ends where no node is worth another pass.
         while unread:
             # A path is never more probable than its beginning: what is not among the best by now
             # has no descendant that will be, and a child below the last of the best is out.
@@ -47,7 +47,7 @@ class DDTree(RankedBuilder):
                 floor = path_prob[best[-1]]
             for node, q in zip(unread, draft.expand(unread), strict=True):
                 for token in most_probable(q, min(self.limit, len(q))):
-                    prob = path_prob[node] * float(q[token])
+                    prob = path_prob[node] * agreement * float(q[token])
                     if prob <= floor:  # and so are all after it
                         break
                     tree.add(node, token)
@@ -55,4 +55,5 @@ class DDTree(RankedBuilder):
             best = sorted(range(len(tree)), key=lambda node: -path_prob[node])[: self.limit]
             read = tree.draft_distributions
             unread = [node for node in best if node not in read and tree.depths[node] < deepest]
-        return self.keep_best(tree, path_prob, state)
+            unread = self.worth_reading(tree, unread, path_prob, state)
+        return self.keep_best(draft, path_prob, state)

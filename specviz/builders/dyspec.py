@@ -36,27 +36,45 @@ class SlotHeap:
     """The slots where a token could be drawn, the most likely one first; at most one slot a parent
     at any time."""
 
-    def __init__(self, draft: Draft, scheme: str, rng: Randomness) -> None:
+    def __init__(self, draft: Draft, scheme: str, rng: Randomness, agreement: float = 1.0) -> None:
         self.draft = draft
         self.tree = draft.tree
         self.scheme = scheme
         self.rng = rng
+        self.agreement = agreement  # how much of what the draft promises is accepted
         self.children: dict[int, Iterator[int]] = {}  # of a node that was read, still to draw
         # The draft's row after a node, without the tokens that were drawn.
         self.left: dict[int, np.ndarray] = {}
         self.slots: list[tuple[float, int]] = []  # minus the key, and the parent
+        # Of a parent's slot, the chance that its token is accepted; where it is unread, the most.
+        self.chances: dict[int, float] = {}
         self.path_prob = [1.0]
         self.waiting: list[tuple[tuple[int, float], ...]] = []
 
     def add(self, parent: int, key: float) -> None:
         """Add a slot below a parent."""
         heappush(self.slots, (-key, parent))
+        self._weigh(parent)
+
+    def _weigh(self, parent: int) -> None:
+        """Store the chance of a parent's slot, before its token is drawn."""
+        chance = self.path_prob[parent] * self.agreement
+        left = self.left.get(parent)
+        if left is not None and left.any():
+            # The draft's probability of the token that it will draw, in expectation.
+            chance *= float(left @ left) / float(left.sum())
+        self.chances[parent] = chance
+
+    def heaviest(self) -> float:
+        """The chance of the slot whose token is most likely to be accepted."""
+        return max(self.chances[parent] for _, parent in self.slots)
 
     def read(self, nodes: list[int]) -> None:
         """Have the draft read nodes, in one pass."""
         for node, q in zip(nodes, self.draft.expand(nodes), strict=True):
             self.children[node] = iter_children(q, self.scheme, self.rng, self.tree.position(node))
             self.left[node] = q.copy()
+            self._weigh(node)
 
     def fill(self, threshold: float = 0.0) -> int | None:
         """Draw the token of the best slot; the slot after it is added if its key is above a
@@ -75,7 +93,9 @@ class SlotHeap:
         token = next(self.children[parent])
         node = self.tree.add(parent, token, -minus_key)
         self.path_prob.append(
-            self.path_prob[parent] * float(self.tree.draft_distributions[parent][token])
+            self.path_prob[parent]
+            * self.agreement
+            * float(self.tree.draft_distributions[parent][token])
         )
         left[token] = 0.0
         # The next sibling is tried where this token and its elders are rejected.
@@ -84,9 +104,11 @@ class SlotHeap:
             self.add(parent, key)
         return node
 
-    def finish(self, reorder: bool, threshold: float | None = None) -> TokenTree:
+    def finish(
+        self, reorder: bool, threshold: float | None = None, cost: float | None = None
+    ) -> TokenTree:
         """The tree with a record of how it grew, in the order in which the target is to read it."""
-        self.tree.growth = Growth(waiting=tuple(self.waiting), threshold=threshold)
+        self.tree.growth = Growth(waiting=tuple(self.waiting), threshold=threshold, cost=cost)
         self.tree.order = self.tree.topology.heavy_path if reorder else None
         return self.tree
 
@@ -110,8 +132,8 @@ class DySpec(RatedBuilder, SlotBuilder):
     """The `size` - 1 slots of largest key, one after the other (algorithm 1).
 
     The draft reads a node once its first child is due, and with it the nodes whose turn is likely
-    to come next. With size "auto" it stops before a slot that is not worth its cost: the key is
-    known before the token is drawn, so the stop depends on no token that is dropped.
+    to come next. With size "auto" it stops where no slot is worth its cost: their chances are
+    known before the tokens are drawn, so the stop depends on no token that is dropped.
     """
 
     name = "dyspec"
@@ -126,25 +148,31 @@ class DySpec(RatedBuilder, SlotBuilder):
     def __call__(
         self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Rate | None
     ) -> TokenTree:
-        heap = SlotHeap(draft, scheme, rng)
+        agreement = state.agreement if state else 1.0
+        heap = SlotHeap(draft, scheme, rng, agreement)
         tree = draft.tree
         deepest = min(self.depth, tokens_left - 1)
         if deepest:
             heap.add(0, 1.0)
         costs = self.step_costs
         while heap.slots and len(tree) < self.limit:
-            # Looked at, not taken: whether to go on is decided by the key alone.
-            minus_key, parent = heap.slots[0]
-            if state is not None and not is_worth(-minus_key, len(tree), costs, state):
+            # Looked at, not taken: whether to go on is decided before a token is drawn.
+            _, parent = heap.slots[0]
+            if state and not is_worth(heap.heaviest(), len(tree), costs, self.price(state)):
                 break
             if parent not in heap.left:
                 # The others are never filled, so not read either.
                 best = nsmallest(self.limit - len(tree), heap.slots)
-                heap.read([parent for _, parent in best if parent not in heap.left][: self.batch])
+                waiting = [node for _, node in best if node not in heap.left]
+                unread = self.worth_reading(tree, waiting, heap.path_prob, state)[: self.batch]
+                if parent not in unread:
+                    break
+                heap.read(unread)
             node = heap.fill()
             if node is not None and tree.depths[node] < deepest:
                 heap.add(node, heap.path_prob[node])
-        return heap.finish(self.reorder)
+        cost = None if state is None else self.step_cost(tree, draft.widths)
+        return heap.finish(self.reorder, cost=cost)
 
 
 class DySpecThreshold(SlotBuilder):

@@ -30,9 +30,11 @@ class LevelBuilder(RankedBuilder):
         self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Rate | None
     ) -> TokenTree:
         tree = draft.tree
+        agreement = state.agreement if state else 1.0
         path_prob = [1.0]
         level = [0]
         for depth in range(min(self.depth, tokens_left - 1)):
+            level = self.worth_reading(tree, level, path_prob, state)
             if not level or not self.is_likely(sum(path_prob[node] for node in level)):
                 break
             rows = draft.expand(level)
@@ -42,7 +44,8 @@ class LevelBuilder(RankedBuilder):
             for node, q in zip(level, rows, strict=True):
                 for token in most_probable(q, self.width):
                     if q[token] > 0:
-                        children.append((path_prob[node] * float(q[token]), node, token))
+                        prob = path_prob[node] * agreement * float(q[token])
+                        children.append((prob, node, token))
             # All of them stay candidates, but the draft reads only the most probable ones next.
             children.sort(key=lambda child: -child[0])
             level = []
@@ -50,7 +53,7 @@ class LevelBuilder(RankedBuilder):
                 level.append(tree.add(parent, token))
                 path_prob.append(prob)
             level = level[: self.width]
-        return self.keep_best(tree, path_prob, state)
+        return self.keep_best(draft, path_prob, state)
 
     def is_likely(self, mass: float) -> bool:
         """Whether the draft is to read a level, by what the probabilities of its paths add up

@@ -87,7 +87,9 @@ class PlannedBuilder(StaticBuilder):
     def shape(self) -> Topology:
         return self.plan(self.vector)
 
-    def prepare(self, verifier: Verifier, temperature: float, drafter: str, pair: str) -> Self:
+    def prepare(
+        self, verifier: Verifier, temperature: float, drafter: str, pair: str, on_disk: bool = False
+    ) -> Self:
         if not isinstance(self.acceptance, str):
             return self
         vector = find_acceptance(verifier.name, temperature, drafter, pair)
@@ -152,10 +154,33 @@ class Sequoia(SizedByCost, PlannedBuilder):
     def plan(self, acceptance: tuple) -> Topology:
         size = self.size
         if size == "auto":
-            # Every step has this tree, so the rate of the run is that of one step.
-            tokens = most_tokens(acceptance, self.limit, self.depth, self.width)
-            size = int(np.argmax(tokens / self.step_costs[: len(tokens)])) + 1
+            return self.most_tokens_per_cost(acceptance)
         return best_tree(acceptance, size, self.depth, self.width)[0]
+
+    def most_tokens_per_cost(self, acceptance: tuple) -> Topology:
+        """The best tree of every size and depth that brings the most tokens per cost.
+
+        Every step has this tree, so the rate of the run is that of one step.
+        """
+        best_rate = 0.0
+        for depth in range(1, self.depth + 1):
+            tokens = most_tokens(acceptance, self.limit, depth, self.width)
+            rates = tokens / self.costs_with_drafting(depth)[: len(tokens)]
+            if rates.max() > best_rate:
+                best_rate = float(rates.max())
+                size, levels = int(np.argmax(rates)) + 1, depth
+        return best_tree(acceptance, size, levels, self.width)[0]
+
+    def costs_with_drafting(self, depth: int) -> np.ndarray:
+        """What a step costs with trees of 1, 2, ... nodes in at most `depth` levels, [limit].
+
+        Each level is one draft pass; all but the first are taken to be equally wide.
+        """
+        nodes = np.arange(self.limit)  # without the root
+        levels = np.minimum(depth, nodes)
+        wide = np.maximum(1, nodes // depth)
+        draft = self.table.draft[0] + (levels - 1) * self.pass_costs[wide - 1]
+        return self.step_costs + np.where(nodes > 0, draft, 0.0)
 
 
 class Optimal(PlannedBuilder):

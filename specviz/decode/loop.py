@@ -45,7 +45,11 @@ def speculate(
     # Builder, rule and drafter must go together; the rule says how children are drawn for it.
     scheme = compatible(config, scheme).required().scheme
     builder = config.builder.prepare(
-        config.verifier, config.temperature, config.drafter.name, pair.info["name"]
+        config.verifier,
+        config.temperature,
+        config.drafter.name,
+        pair.info["name"],
+        on_disk=getattr(pair, "offload", None) == "disk",
     )
     rng = rng or Seeded(config.seed)
     session = DecodingSession(pair, config, config.drafter if builder.reads_draft else None)

@@ -161,6 +161,16 @@ class CostTable(Record):
         return tuple(costs)
 
     @property
+    def draft_costs(self) -> tuple[float, ...]:
+        """What the first draft pass of a step costs, and then one over 1, 2, 4, ... nodes, in steps
+        of plain decoding: `draft_costs` of a builder of size auto."""
+        widths = [2**power for power in range(int(log2(self.widths[-1])) + 1)]
+        # The rows of the nodes that it reads are made where it reads them.
+        seconds = [self.draft(width) + width * self.row_s for width in widths]
+        first = seconds[0] + self.opening_s
+        return tuple(round(each / self.plain_s, 3) for each in (first, *seconds))
+
+    @property
     def display_unit(self) -> tuple[str, float]:
         """The unit to show times in, and how many of it make one of the columns'."""
         if self.unit == "s":

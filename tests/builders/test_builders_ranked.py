@@ -7,10 +7,11 @@ import pytest
 
 import specviz
 from specviz.builders.base import Draft
-from specviz.builders.plans import best_tree
+from specviz.builders.plans import best_trees
 from specviz.builders.worth import Rate, best_count, is_worth
 from specviz.drafters.base import DrafterSession
 from specviz.proof.lossless import error_in
+from specviz.record.vectors import EMBEDDED
 from specviz.sampling.distributions import Sampling
 from specviz.sampling.randomness import Seeded
 from specviz.tree import TokenTree
@@ -81,7 +82,7 @@ def test_every_size_is_compared_not_only_until_the_first_that_does_not_pay():
     level = np.array([0.4, 0.3, 0.2, 0.1])
     rows = {(depth, token): level for depth in range(4) for token in range(4)}
     costs = (1.0, *[1.5] * 5, 100.0)  # over 1, 2, 4, ... 32 nodes, and far too much for 64
-    tree = ddtree(rows, "auto", 4, costs=costs, draft_cost=0.0)
+    tree = ddtree(rows, "auto", 4, costs=costs, draft_costs=(0.0,))
     rates = np.cumsum([1.0, *ddtree(rows, 33, 4).keys[1:]]) / [1.0, *[1.5] * 31, 1.5 + 98.5 / 32]
     assert rates[1] < rates[0] and len(tree) == 32
     assert tree.growth.expected / 1.5 == pytest.approx(rates.max()) and rates.max() > 2.2
@@ -110,12 +111,13 @@ def test_the_rate_of_the_run_gives_the_best_of_all_ways_to_choose_sizes():
         best = max(run_rate(weights, costs, counts) for counts in every)
         state = Rate()
         for _ in range(60):  # rounds of all kinds in turn, and the rate so far
-            counts = [best_count(weight, costs, state) for weight in weights]
+            price = state.written / state.cost if state.cost else 1 / costs[0]
+            counts = [best_count(weight, costs, price) for weight in weights]
             tokens = sum(w[:n].sum() for w, n in zip(weights, counts, strict=True))
             cost = sum(costs[n - 1] for n in counts)
             state = Rate(state.written + tokens, state.cost + cost)
         assert run_rate(weights, costs, counts) == pytest.approx(best)
-        own = [best_count(weight, costs, Rate()) for weight in weights]
+        own = [int(np.argmax(np.cumsum(weight) / costs)) + 1 for weight in weights]
         worse += run_rate(weights, costs, own) < best - 1e-9
     assert worse >= 5
 
@@ -124,20 +126,26 @@ def test_the_rate_of_the_run_gives_the_best_of_all_ways_to_choose_sizes():
     ("name", "rule"), [("ddtree", "naive"), ("eagle2", "naive"), ("dyspec", "dyspec")]
 )
 def test_a_tree_that_counts_its_cost_is_lossless_and_learns_its_rate(name, rule):
-    builder = BUILDERS[name](size="auto", depth=2, costs=(1.0, 1.1, 1.4), draft_cost=0.1)
+    builder = BUILDERS[name](size="auto", depth=2, costs=(1.0, 1.1, 1.4), draft_costs=(0.1,))
     pair = specviz.toy_pair(seed=1, closeness=0.2)
     config = specviz.RunConfig("abab", builder, rule)
     assert error_in(config, pair)[0] < 1e-12
     steps = specviz.run(pair, specviz.RunConfig("ab", builder, rule, max_new_tokens=40)).steps
     assert max(len(step.parents) for step in steps) <= 4
-    cheap = builder.replace(costs=(1.0, 1.0, 1.0), draft_cost=0.0)
+    cheap = builder.replace(costs=(1.0, 1.0, 1.0), draft_costs=(0.0,))
     larger = specviz.run(pair, specviz.RunConfig("ab", cheap, rule, max_new_tokens=40)).steps
     assert all(len(step.parents) == 4 for step in larger[:-2])
 
 
 def test_costs_lie_on_straight_lines():
-    builder = BUILDERS["ddtree"](size="auto", costs=(1.0, 2.0, 3.0), draft_cost=0.5)
-    assert builder.step_costs.tolist() == [1.5, 2.5, 3.0, 3.5] and builder.limit == 4
+    builder = BUILDERS["ddtree"](
+        size="auto", costs=(1.0, 2.0, 3.0, 3.0), draft_costs=(0.9, 0.2, 0.4)
+    )
+    assert builder.step_costs.tolist() == [1, 2, 2.5, 3, 3, 3, 3, 3] and builder.limit == 8
+    assert builder.pass_costs[:4] == pytest.approx([0.2, 0.4, 0.6, 0.8])  # the last line goes on
+    tree, _ = grow(builder.replace(size=3))
+    assert builder.step_cost(tree, [1, 2]) == pytest.approx(2.5 + 0.9 + 0.4)
+    assert builder.step_cost(tree, []) == 2.5
 
 
 def test_a_tree_drawn_node_by_node_stops_only_where_nothing_more_can_pay():
@@ -150,20 +158,84 @@ def test_a_tree_drawn_node_by_node_stops_only_where_nothing_more_can_pay():
             weight * (more - nodes) - rate * (costs[more - 1] - costs[nodes - 1])
             for more in range(nodes + 1, len(costs) + 1)
         ]
-        assert is_worth(weight, nodes, costs, Rate(rate, 1.0)) == (max(gains) > 0)
+        assert is_worth(weight, nodes, costs, rate) == (max(gains) > 0)
 
 
 def test_sequoia_has_the_size_with_the_most_tokens_per_cost():
     costs = (1.0, 1.0, 1.2, 1.2, 2.0, 4.0)
     for vector in ((0.6, 0.2, 0.1), (0.9,), (0.2, 0.1), ((0.8, 0.1), (0.3, 0.3))):
         builder = BUILDERS["sequoia"](
-            size="auto", depth=4, acceptance=vector, costs=costs, draft_cost=0.3
+            size="auto", depth=4, acceptance=vector, costs=costs, draft_costs=(0.3, 0.2)
         )
-        sizes = range(1, 33)
-        trees = {size: best_tree(vector, size, 4, 32) for size in sizes}
-        speeds = {size: trees[size][1] / builder.step_costs[size - 1] for size in sizes}
-        best = max(sizes, key=lambda size: (speeds[size], -size))
+        trees = best_trees(vector, range(1, 33), range(1, 5), 32)
+
+        speeds = {}
+        for shape, (tree, tokens) in trees.items():
+            levels = int(tree.depth.max())  # one draft pass each
+            drafting = 0.3 + 0.2 * (levels - 1) if levels else 0.0
+            speed = tokens / (builder.step_costs[len(tree) - 1] + drafting)
+            # A tree may have fewer nodes or levels than it is allowed.
+            speeds[shape] = (round(speed, 12), -shape[0], -shape[1])
+        best = max(speeds, key=speeds.__getitem__)
         assert builder.shape == trees[best][0]
+
+
+def test_a_level_that_is_not_worth_its_draft_pass_is_not_read():
+    """Each level brings 0.6 of the one above it, and a pass is worth 0.3 tokens: the third level
+    would bring 0.216."""
+    rows = {(depth, 0): np.array([0.6, 0.0, 0.0, 0.0]) for depth in range(6)}
+    costs = (1.0, 1.0, 1.0, 1.0)
+    dear = ddtree(rows, "auto", 6, costs=costs, draft_costs=(0.3,))
+    assert dear.depths == [0, 1, 2]
+    assert dear.growth.cost == pytest.approx(1.0 + 2 * 0.3)
+    assert ddtree(rows, "auto", 6, costs=costs, draft_costs=(0.0,)).depths == list(range(7))
+    # A draft that takes longer than the target is not asked.
+    assert len(ddtree(rows, "auto", 6, costs=costs, draft_costs=(1.1, 0.0))) == 1
+
+
+@pytest.mark.parametrize("name", ["ddtree", "eagle2", "dyspec"])
+def test_a_draft_that_promises_too_much_is_believed_less(name):
+    assert Rate(promised=9.0, accepted=3).agreement == 0.4
+    assert Rate(promised=2.0, accepted=9).agreement == 1.0
+    # As sure as the target, of other things.
+    pair = specviz.toy_pair(vocab=8, seed=3, closeness=0.0)
+    builder = BUILDERS[name](size="auto", costs=(1.0, 1.05, 1.1, 1.3), draft_costs=(0.3,))
+    steps = specviz.run(pair, specviz.RunConfig("ab", builder, max_new_tokens=200)).steps
+    nodes = [len(step.parents) for step in steps]
+    assert np.mean(nodes[-40:-5]) < np.mean(nodes[:5])
+
+
+@pytest.mark.parametrize("closeness", [0.3, 0.9])
+def test_the_tokens_per_cost_of_a_run_are_near_those_of_its_best_fixed_tree(closeness):
+    pair = specviz.toy_pair(vocab=8, seed=2, closeness=closeness)
+    costs = (1.0, 1.05, 1.15, 1.6, 2.6)
+    builder = BUILDERS["ddtree"](size="auto", costs=costs, draft_costs=(0.25,))
+
+    def rate(builder):
+        config = specviz.RunConfig("ab", builder, "naive", max_new_tokens=600)
+        steps = specviz.run(pair, config).steps
+        line = BUILDERS["ddtree"](size="auto", costs=costs).step_costs
+        cost = sum(line[len(step.parents) - 1] + 0.25 * step.draft_passes for step in steps)
+        return sum(len(step.emitted) for step in steps) / cost
+
+    fixed = [rate(builder.replace(size=n, depth=d)) for n in (2, 4, 8, 16) for d in (1, 2, 4)]
+    assert rate(builder) > 0.97 * max(1.0, *fixed)
+
+
+def test_costs_are_those_of_pair_drafter_and_place():
+    def prepared(pair, drafter, on_disk, **given):
+        builder = BUILDERS["eagle2"](size="auto", **given)
+        return builder.prepare(specviz.VERIFIERS["naive"](), 0.6, drafter, pair, on_disk)
+
+    memory = prepared("smollm2", "quantized", False)
+    disk = prepared("smollm2", "quantized", True)
+    head = prepared("smollm2", "eagle", False)
+    assert memory.costs == head.costs and memory.draft_costs[0] > 2 * head.draft_costs[0]
+    # A pass over weights on the disk costs the same over 16 nodes, and a draft in memory little.
+    assert disk.costs[4] < 1.1 < memory.costs[4] and disk.draft_costs[0] < memory.draft_costs[0] / 3
+    assert prepared("other", "other", False).costs == prepared(EMBEDDED, "model", False).costs
+    given = prepared("smollm2", "eagle", False, costs=(1.0, 2.0))
+    assert given.costs == (1.0, 2.0) and given.draft_costs == head.draft_costs
 
 
 def test_sequoia_with_auto_size_runs():

@@ -27,7 +27,7 @@ from functools import lru_cache
 from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from ..base.files import read_table
 from ..record.vectors import EMBEDDED
@@ -40,7 +40,12 @@ SHARES = 8  # children that a node is taken to have
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 TargetCosts = Annotated[tuple[Positive, ...], Field(min_length=2, max_length=11)]
-DraftCosts = Annotated[tuple[NonNegative, ...], Field(min_length=1, max_length=12)]
+DraftCosts = Annotated[
+    tuple[NonNegative, ...],
+    Field(min_length=1, max_length=12),
+    # A single number, as older runs have it, is the cost of every pass.
+    BeforeValidator(lambda value: (value,) if isinstance(value, int | float) else value),
+]
 
 
 class StepCosts(NamedTuple):
@@ -145,7 +150,7 @@ class SizedByCost(TreeBuilder):
         "steps of plain decoding, or auto (stored for the pair; `specviz calibrate` prints another "
         "pair's).",
     )
-    draft_costs: Literal["auto"] | DraftCosts = Field(
+    draft_cost: Literal["auto"] | DraftCosts = Field(
         "auto",
         title="Costs of drafting",
         description="For size auto: cost of a step's first draft pass, and then of a pass over 1, "
@@ -161,7 +166,7 @@ class SizedByCost(TreeBuilder):
         return prepared.model_copy(
             update={
                 "costs": target if self.costs == "auto" else self.costs,
-                "draft_costs": draft if self.draft_costs == "auto" else self.draft_costs,
+                "draft_cost": draft if self.draft_cost == "auto" else self.draft_cost,
             }
         )
 
@@ -171,7 +176,7 @@ class SizedByCost(TreeBuilder):
         target, draft = stored_costs()
         return StepCosts(
             target if self.costs == "auto" else self.costs,
-            draft if self.draft_costs == "auto" else self.draft_costs,
+            draft if self.draft_cost == "auto" else self.draft_cost,
         )
 
     @property

@@ -179,8 +179,8 @@ def print_costs(table: CostTable) -> None:
     drafts = zip(table.widths, table.draft_s, strict=True)
     print(text_table([{"nodes": width, "ms": 1000 * seconds} for width, seconds in drafts]))
     costs = ",".join(f"{cost:g}" for cost in table.size_costs)
-    draft_costs = ",".join(f"{cost:g}" for cost in table.draft_costs)
-    print(f"\nfor builders of size auto: costs={costs},draft_costs={draft_costs}")
+    draft_cost = ",".join(f"{cost:g}" for cost in table.draft_cost)
+    print(f"\nfor builders of size auto: costs={costs},draft_cost={draft_cost}")
     warn_if_busy(table.settings.get("busy_cores", 0.0))
 
 

@@ -161,9 +161,9 @@ class CostTable(Record):
         return tuple(costs)
 
     @property
-    def draft_costs(self) -> tuple[float, ...]:
+    def draft_cost(self) -> tuple[float, ...]:
         """What the first draft pass of a step costs, and then one over 1, 2, 4, ... nodes, in steps
-        of plain decoding: `draft_costs` of a builder of size auto."""
+        of plain decoding: `draft_cost` of a builder of size auto."""
         widths = [2**power for power in range(int(log2(self.widths[-1])) + 1)]
         # The rows of the nodes that it reads are made where it reads them.
         seconds = [self.draft(width) + width * self.row_s for width in widths]

@@ -82,7 +82,7 @@ def test_every_size_is_compared_not_only_until_the_first_that_does_not_pay():
     level = np.array([0.4, 0.3, 0.2, 0.1])
     rows = {(depth, token): level for depth in range(4) for token in range(4)}
     costs = (1.0, *[1.5] * 5, 100.0)  # over 1, 2, 4, ... 32 nodes, and far too much for 64
-    tree = ddtree(rows, "auto", 4, costs=costs, draft_costs=(0.0,))
+    tree = ddtree(rows, "auto", 4, costs=costs, draft_cost=(0.0,))
     rates = np.cumsum([1.0, *ddtree(rows, 33, 4).keys[1:]]) / [1.0, *[1.5] * 31, 1.5 + 98.5 / 32]
     assert rates[1] < rates[0] and len(tree) == 32
     assert tree.growth.expected / 1.5 == pytest.approx(rates.max()) and rates.max() > 2.2
@@ -126,20 +126,20 @@ def test_the_rate_of_the_run_gives_the_best_of_all_ways_to_choose_sizes():
     ("name", "rule"), [("ddtree", "naive"), ("eagle2", "naive"), ("dyspec", "dyspec")]
 )
 def test_a_tree_that_counts_its_cost_is_lossless_and_learns_its_rate(name, rule):
-    builder = BUILDERS[name](size="auto", depth=2, costs=(1.0, 1.1, 1.4), draft_costs=(0.1,))
+    builder = BUILDERS[name](size="auto", depth=2, costs=(1.0, 1.1, 1.4), draft_cost=(0.1,))
     pair = specviz.toy_pair(seed=1, closeness=0.2)
     config = specviz.RunConfig("abab", builder, rule)
     assert error_in(config, pair)[0] < 1e-12
     steps = specviz.run(pair, specviz.RunConfig("ab", builder, rule, max_new_tokens=40)).steps
     assert max(len(step.parents) for step in steps) <= 4
-    cheap = builder.replace(costs=(1.0, 1.0, 1.0), draft_costs=(0.0,))
+    cheap = builder.replace(costs=(1.0, 1.0, 1.0), draft_cost=(0.0,))
     larger = specviz.run(pair, specviz.RunConfig("ab", cheap, rule, max_new_tokens=40)).steps
     assert all(len(step.parents) == 4 for step in larger[:-2])
 
 
 def test_costs_lie_on_straight_lines():
     builder = BUILDERS["ddtree"](
-        size="auto", costs=(1.0, 2.0, 3.0, 3.0), draft_costs=(0.9, 0.2, 0.4)
+        size="auto", costs=(1.0, 2.0, 3.0, 3.0), draft_cost=(0.9, 0.2, 0.4)
     )
     assert builder.step_costs.tolist() == [1, 2, 2.5, 3, 3, 3, 3, 3] and builder.limit == 8
     assert builder.pass_costs[:4] == pytest.approx([0.2, 0.4, 0.6, 0.8])  # the last line goes on
@@ -165,7 +165,7 @@ def test_sequoia_has_the_size_with_the_most_tokens_per_cost():
     costs = (1.0, 1.0, 1.2, 1.2, 2.0, 4.0)
     for vector in ((0.6, 0.2, 0.1), (0.9,), (0.2, 0.1), ((0.8, 0.1), (0.3, 0.3))):
         builder = BUILDERS["sequoia"](
-            size="auto", depth=4, acceptance=vector, costs=costs, draft_costs=(0.3, 0.2)
+            size="auto", depth=4, acceptance=vector, costs=costs, draft_cost=(0.3, 0.2)
         )
         trees = best_trees(vector, range(1, 33), range(1, 5), 32)
 
@@ -185,12 +185,12 @@ def test_a_level_that_is_not_worth_its_draft_pass_is_not_read():
     would bring 0.216."""
     rows = {(depth, 0): np.array([0.6, 0.0, 0.0, 0.0]) for depth in range(6)}
     costs = (1.0, 1.0, 1.0, 1.0)
-    dear = ddtree(rows, "auto", 6, costs=costs, draft_costs=(0.3,))
+    dear = ddtree(rows, "auto", 6, costs=costs, draft_cost=(0.3,))
     assert dear.depths == [0, 1, 2]
     assert dear.growth.cost == pytest.approx(1.0 + 2 * 0.3)
-    assert ddtree(rows, "auto", 6, costs=costs, draft_costs=(0.0,)).depths == list(range(7))
+    assert ddtree(rows, "auto", 6, costs=costs, draft_cost=(0.0,)).depths == list(range(7))
     # A draft that takes longer than the target is not asked.
-    assert len(ddtree(rows, "auto", 6, costs=costs, draft_costs=(1.1, 0.0))) == 1
+    assert len(ddtree(rows, "auto", 6, costs=costs, draft_cost=(1.1, 0.0))) == 1
 
 
 @pytest.mark.parametrize("name", ["ddtree", "eagle2", "dyspec"])
@@ -199,7 +199,7 @@ def test_a_draft_that_promises_too_much_is_believed_less(name):
     assert Rate(promised=2.0, accepted=9).agreement == 1.0
     # As sure as the target, of other things.
     pair = specviz.toy_pair(vocab=8, seed=3, closeness=0.0)
-    builder = BUILDERS[name](size="auto", costs=(1.0, 1.05, 1.1, 1.3), draft_costs=(0.3,))
+    builder = BUILDERS[name](size="auto", costs=(1.0, 1.05, 1.1, 1.3), draft_cost=(0.3,))
     steps = specviz.run(pair, specviz.RunConfig("ab", builder, max_new_tokens=200)).steps
     nodes = [len(step.parents) for step in steps]
     assert np.mean(nodes[-40:-5]) < np.mean(nodes[:5])
@@ -209,7 +209,7 @@ def test_a_draft_that_promises_too_much_is_believed_less(name):
 def test_the_tokens_per_cost_of_a_run_are_near_those_of_its_best_fixed_tree(closeness):
     pair = specviz.toy_pair(vocab=8, seed=2, closeness=closeness)
     costs = (1.0, 1.05, 1.15, 1.6, 2.6)
-    builder = BUILDERS["ddtree"](size="auto", costs=costs, draft_costs=(0.25,))
+    builder = BUILDERS["ddtree"](size="auto", costs=costs, draft_cost=(0.25,))
 
     def rate(builder):
         config = specviz.RunConfig("ab", builder, "naive", max_new_tokens=600)
@@ -230,12 +230,12 @@ def test_costs_are_those_of_pair_drafter_and_place():
     memory = prepared("smollm2", "quantized", False)
     disk = prepared("smollm2", "quantized", True)
     head = prepared("smollm2", "eagle", False)
-    assert memory.costs == head.costs and memory.draft_costs[0] > 2 * head.draft_costs[0]
+    assert memory.costs == head.costs and memory.draft_cost[0] > 2 * head.draft_cost[0]
     # A pass over weights on the disk costs the same over 16 nodes, and a draft in memory little.
-    assert disk.costs[4] < 1.1 < memory.costs[4] and disk.draft_costs[0] < memory.draft_costs[0] / 3
+    assert disk.costs[4] < 1.1 < memory.costs[4] and disk.draft_cost[0] < memory.draft_cost[0] / 3
     assert prepared("other", "other", False).costs == prepared(EMBEDDED, "model", False).costs
     given = prepared("smollm2", "eagle", False, costs=(1.0, 2.0))
-    assert given.costs == (1.0, 2.0) and given.draft_costs == head.draft_costs
+    assert given.costs == (1.0, 2.0) and given.draft_cost == head.draft_cost
 
 
 def test_sequoia_with_auto_size_runs():

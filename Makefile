@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 WORKERS ?= 3
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 PIP := $(BIN)/pip install --disable-pip-version-check -c constraints.txt
+# What python and pytest compile is left for the next worker, process and call.
+unexport PYTHONDONTWRITEBYTECODE
 FAILED = echo "pip could not install the packages. Behind a proxy: make HTTPS_PROXY=http://HOST:PORT ..., or name an index with \
 PIP_INDEX_URL; without a compiler: use Python 3.11 to 3.13, for which all packages come built."; exit 1
 

@@ -7,10 +7,29 @@
     const kinds = (element.getAttribute('class') || '').trim().split(/\s+/).filter(Boolean).slice(0, 2);
     return [element.tagName.toLowerCase(), ...kinds].join('.');
   };
+  const hides = way => /hidden|clip/.test(way), scrolls = way => /auto|scroll/.test(way);
+
+  // What matters of a box, which is asked for by every text in it.
+  const known = new Map();
+  function boxOf(element) {
+    if (!known.has(element)) {
+      const style = getComputedStyle(element), frame = element.getBoundingClientRect(), picture = element instanceof SVGSVGElement;
+      known.set(element, {
+        frame,
+        // the card at a node lies over the tree, but never over the accepted path
+        floats: /fixed|sticky/.test(style.position) || element.matches('.sv-node-card'),
+        unseen: frame.width <= 2 && (hides(style.overflowX) || style.clipPath !== 'none'), // for screen readers
+        wide: hides(style.overflowX) && !picture && style.textOverflow !== 'ellipsis',
+        high: hides(style.overflowY) && !picture && style.webkitLineClamp === 'none' && frame.height > 2,
+        limitsX: hides(style.overflowX) || scrolls(style.overflowX) || picture,
+        limitsY: hides(style.overflowY) || scrolls(style.overflowY) || picture,
+      });
+    }
+    return known.get(element);
+  }
   const floats = element => {
     for (let box = element; box; box = box.parentElement) {
-      // the card at a node lies over the tree, but never over the accepted path
-      if (/fixed|sticky/.test(getComputedStyle(box).position) || box.matches('.sv-node-card')) return box;
+      if (boxOf(box).floats) return box;
     }
     return null;
   };
@@ -20,22 +39,19 @@
     const seen = { left: -Infinity, right: Infinity, top: -Infinity, bottom: Infinity };
     let cutter = null;
     for (let box = parent; box && box !== document.body; box = box.parentElement) {
-      const style = getComputedStyle(box), frame = box.getBoundingClientRect(), picture = box instanceof SVGSVGElement;
-      const hides = way => /hidden|clip/.test(way), scrolls = way => /auto|scroll/.test(way);
-      if (frame.width <= 2 && (hides(style.overflowX) || style.clipPath !== 'none')) return null; // for screen readers
-      const wide = hides(style.overflowX) && !picture && style.textOverflow !== 'ellipsis';
-      const high = hides(style.overflowY) && !picture && style.webkitLineClamp === 'none' && frame.height > 2;
+      const { frame, unseen, wide, high, limitsX, limitsY } = boxOf(box);
+      if (unseen) return null;
       cutter ??= rects.some(rect => {
         const inside = rect.right > seen.left && rect.left < seen.right && rect.bottom > seen.top && rect.top < seen.bottom;
         const across = wide && (Math.min(rect.right, seen.right) > frame.right + TOLERANCE || Math.max(rect.left, seen.left) < frame.left - TOLERANCE);
         const down = high && (Math.min(rect.bottom, seen.bottom) > frame.bottom + TOLERANCE || Math.max(rect.top, seen.top) < frame.top - TOLERANCE);
         return inside && (across || down);
       }) ? box : null;
-      if (hides(style.overflowX) || scrolls(style.overflowX) || picture) {
+      if (limitsX) {
         seen.left = Math.max(seen.left, frame.left);
         seen.right = Math.min(seen.right, frame.right);
       }
-      if (hides(style.overflowY) || scrolls(style.overflowY) || picture) {
+      if (limitsY) {
         seen.top = Math.max(seen.top, frame.top);
         seen.bottom = Math.min(seen.bottom, frame.bottom);
       }

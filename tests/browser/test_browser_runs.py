@@ -116,20 +116,6 @@ def test_run_pressed_while_a_run_goes_on_begins_anew(serve, visit, step_by_step)
     expect(seed).to_have_value("124")  # a whole run of the same settings has the next
 
 
-def test_a_run_is_there_again_after_a_reload(serve, visit):
-    page = visit(serve(Gated()), settings=False)
-    address = page.url
-    page.locator("#sv-prompt textarea").fill("a & b")
-    page.locator("#sv-run").click()
-    state(page, "done")
-    expect(page).not_to_have_url(address)
-    text = page.locator(f"{STAGE} .sv-ribbon").inner_text()
-    page.reload()
-    state(page, "done")
-    expect(page.locator(f"{STAGE} .sv-state")).to_have_text("Same text as the shared run.")
-    assert page.locator(f"{STAGE} .sv-ribbon").inner_text() == text
-
-
 def saved_steps(page, folder):
     """How many steps the saved file of an unfinished run has."""
     trace = specviz.Trace.from_json(save(page, "json", folder).read_text("utf-8"))
@@ -137,11 +123,16 @@ def saved_steps(page, folder):
     return len(trace.steps)
 
 
-def test_stop_ends_a_run_within_a_step_and_the_next_one_starts(
-    serve, visit, step_by_step, tmp_path
-):
+@pytest.fixture
+def page(seen):
+    """The page that some of these share, each with a pair of its own."""
+    expect(seen.locator("#sv-stop")).to_be_disabled()
+    return seen
+
+
+def test_stop_ends_a_run_within_a_step_and_the_next_one_starts(serve, page, step_by_step, tmp_path):
     pair = Gated(permits=3)
-    page = visit(serve(pair))
+    serve(pair)
     page.locator("#sv-run").click()
     expect(page.locator(".sv-where")).to_have_text("step 3 of 3")
     page.locator("#sv-stop").click()
@@ -185,8 +176,8 @@ def test_one_run_at_a_time_and_others_are_told_their_place(serve, visit, step_by
     state(second, "done")
 
 
-def test_a_failure_midway_keeps_what_was_decoded(serve, visit, caplog, tmp_path):
-    page = visit(serve(Gated(fail_at=4)))
+def test_a_failure_midway_keeps_what_was_decoded(serve, page, caplog, tmp_path):
+    serve(Gated(fail_at=4))
     page.locator("#sv-run").click()
     state(page, "error")
     expect(page.locator(".sv-state")).to_contain_text("The run failed.")
@@ -237,11 +228,12 @@ def test_hostile_text_is_only_ever_text(serve, visit, tmp_path):
     assert page.evaluate("window.hacked") is None
 
 
-def test_a_lossy_run_carries_its_mark_and_its_outcomes_add_up(serve, visit):
-    page = visit(serve(Gated()))
+def test_a_lossy_run_carries_its_mark_and_its_outcomes_add_up(serve, page):
+    serve(Gated())
     choose(page, "Verification rule", "Typical acceptance")
     expect(page.locator(".sv-notice[data-kind=lossy]")).to_be_visible()
     page.locator("#sv-run").click()
+    expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text("Typical acceptance")
     state(page, "done")
     expect(page.locator("#sv-headline")).to_contain_text("not exact")
     for index in range(min(5, steps(page))):
@@ -250,10 +242,12 @@ def test_a_lossy_run_carries_its_mark_and_its_outcomes_add_up(serve, visit):
         counts_add_up(page)
 
 
-def test_stop_ends_the_comparison_and_leaves_the_run(serve, visit, step_by_step):
+def test_stop_ends_the_comparison_and_leaves_the_run(serve, page, step_by_step):
     pair = Gated(permits=0)
-    page = visit(serve(pair))
-    config = replace(explore.recordings.opening().config, max_new_tokens=24)
+    serve(pair)
+    choose(page, "Verification rule", "Sequoia")
+    seed = int(page.get_by_label("Seed").input_value())
+    config = replace(explore.recordings.opening().config, max_new_tokens=24, seed=seed)
     trace = specviz.run(specviz.toy_pair(vocab=12), config)
     pair.gate.release(
         len(trace.steps) + config.max_new_tokens + 1

@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from app.tabs.compare import race
+from tests.matrix import rest_of
 from tests.pages import HOSTILE, Gated, open_tab, present
 
 pytestmark = pytest.mark.browser
@@ -72,39 +73,34 @@ def test_the_shared_clock_moves_every_run_by_its_own_times(seen):
             expect(column).to_have_attribute("data-step", str(done))
 
 
-def test_weights_elsewhere_grey_the_race_and_say_so_above_it(serve, visit):
+def test_the_race_is_grey_while_its_settings_are_others(serve, visit):
     page = visit(f"{serve()}{LINK}", ready=READY, settings=False)
-    state = page.locator(f"{BOARD} .sv-state")
+    state, board = page.locator(f"{BOARD} .sv-state"), page.locator(f"{BOARD} .sv-compare")
+    seed = page.get_by_label("Seed").locator("visible=true")
     page.locator(f"{BOARD} .sv-speed").select_option("0.5")
     expect(state).to_have_text("")  # the replay's own controls are no settings
     page.locator("#sv-compare-opener button").click()
-    page.get_by_label("Seed").locator("visible=true").fill("5")
+    recorded = seed.input_value()
+    seed.fill("5")
     expect(state).to_contain_text("Below is still the recorded race")
     race_box = page.locator(f"{BOARD} .sv-race")
     assert state.bounding_box()["y"] < race_box.bounding_box()["y"]
     assert float(race_box.evaluate("box => getComputedStyle(box).opacity")) < 1
     for at, letter in enumerate("ABC"):  # the remarks on the texts name the columns so
         expect(page.locator(f"{BOARD} .sv-run .sv-letter").nth(at)).to_have_text(f"{letter} ")
-
-
-def test_the_race_is_no_longer_grey_when_its_settings_are_back(serve, visit):
-    page = visit(f"{serve()}{LINK}", ready=READY, settings=False)
-    board = page.locator(f"{BOARD} .sv-compare")
     prompt = page.locator("#sv-compare-prompt textarea")
-    page.locator("#sv-compare-opener button").click()
-    for box, other in (
-        (page.get_by_label("Seed").locator("visible=true"), "5"),
-        (prompt, "Why is grass green?"),
+    for box, value, grey in (
+        (seed, recorded, False),
+        (prompt, "Why is grass green?", True),
+        (prompt, prompt.input_value(), False),
     ):
-        before = box.input_value()
-        for value, grey in ((other, True), (before, False)):
-            box.fill(value)
-            box.press("Tab")
-            expect(board).to_have_class(re.compile("stale" if grey else r"^((?!stale).)*$"))
+        box.fill(value)
+        box.press("Tab")
+        expect(board).to_have_class(re.compile("stale" if grey else r"^((?!stale).)*$"))
     for value, grey in (("Off", True), ("Speculation", False)):
         page.locator("#sv-side-C").get_by_label(value, exact=True).check()
         expect(board).to_have_class(re.compile("stale" if grey else r"^((?!stale).)*$"))
-    expect(page.locator(f"{BOARD} .sv-state")).to_have_text("")
+    expect(state).to_have_text("")
 
 
 def test_the_race_is_saved_as_a_picture_and_as_a_page_that_plays_offline(seen, tmp_path):
@@ -236,11 +232,12 @@ FOLLOWED = """() => [...document.querySelectorAll('#sv-compare .sv-ribbon')].eve
 })"""
 
 
-def test_every_tree_fits_its_box_where_there_are_three_columns(seen):
+@pytest.mark.parametrize("width", rest_of([1280, 1440, 1920], few=["1280"]))
+def test_every_tree_fits_its_box_where_there_are_three_columns(seen, width):
+    """By day in the narrowest window."""
     ends = {end for one in json.loads(race.opening())["updates"] for end, _ in one["clock"]}
-    for width in (1280, 1440, 1920):
-        seen.set_viewport_size({"width": width, "height": 800})
-        assert seen.evaluate(OUTSIDE, sorted(ends)) == [], width
+    seen.set_viewport_size({"width": width, "height": 800})
+    assert seen.evaluate(OUTSIDE, sorted(ends)) == []
 
 
 # Nodes that reach out of the box of their tree, at these times.

@@ -50,19 +50,6 @@ def test_a_link_opens_the_recording_that_was_seen(serve, visit):
     expect(other.locator("#sv-headline")).not_to_contain_text("press Run")
 
 
-def test_a_link_to_a_run_computes_it_again_and_compares(serve, visit):
-    url = serve(Gated())
-    page = visit(url, settings=False)
-    page.locator("#sv-prompt textarea").fill('a & b = "c"; 100 % # ü')
-    page.locator("#sv-run").click()
-    state(page, "done")
-    link, text = copy_link(page), page.locator(f"{STAGE} .sv-ribbon").inner_text()
-    other = visit(link, settings=False)
-    state(other, "done")
-    expect(other.locator(f"{STAGE} .sv-state")).to_have_text("Same text as the shared run.")
-    assert other.locator(f"{STAGE} .sv-ribbon").inner_text() == text
-
-
 @pytest.fixture
 def on_disk_too(monkeypatch):
     """The page has a pair with the name of the embedded one, in memory and on disk."""
@@ -81,7 +68,7 @@ def on_disk_too(monkeypatch):
         ("on disk", "disk", "recorded-tree-0.6-disk"),
     ],
 )
-def test_two_links_show_the_same_again_recorded_and_own(
+def test_links_and_a_reload_show_the_same_again_recorded_and_own(
     serve, visit, on_disk_too, label, weights, name
 ):
     url = serve()
@@ -91,14 +78,19 @@ def test_two_links_show_the_same_again_recorded_and_own(
     opened = visit(copy_link(page), settings=False)
     expect(opened.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", name)
     expect(opened.locator("#sv-headline")).not_to_contain_text("press Run")
+    address = page.url
+    page.locator("#sv-prompt textarea").fill('a & b = "c"; 100 % # ü')
     page.locator("#sv-run").click()
     state(page, "done")
+    expect(page).not_to_have_url(address)
     link, text = copy_link(page), page.locator(f"{STAGE} .sv-ribbon").inner_text()
     own = visit(link, settings=False)
-    state(own, "done")
-    expect(own.locator(f"{STAGE} .sv-state")).to_have_text("Same text as the shared run.")
-    assert own.locator(f"{STAGE} .sv-ribbon").inner_text() == text
-    for other in (opened, own):
+    page.reload()  # its address is a link to the run as well
+    for other in (own, page):
+        state(other, "done")
+        expect(other.locator(f"{STAGE} .sv-state")).to_have_text("Same text as the shared run.")
+        assert other.locator(f"{STAGE} .sv-ribbon").inner_text() == text
+    for other in (opened, own, page):
         checked = other.locator(".sv-weights input:checked").first
         expect(checked).to_have_value(weights)
         expect(other.locator("#sv-link .text")).not_to_contain_text("is not one of")

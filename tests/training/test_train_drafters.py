@@ -83,7 +83,7 @@ def pair(place):
         patch.setattr(training, "BATCH", 144)
         for kind in KINDS:
             line = train_drafter(
-                kind, place / "target", 240, device="cpu", clock=count(0.0).__next__
+                kind, place / "target", 160, device="cpu", clock=count(0.0).__next__
             )
             assert kind in line and (place / kind / "model.safetensors").is_file()
     model = AutoModelForCausalLM.from_pretrained(place / "target", dtype=torch.float32)

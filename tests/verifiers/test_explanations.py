@@ -2,6 +2,7 @@
 right."""
 
 import json
+from functools import cache
 
 import pytest
 
@@ -12,17 +13,21 @@ from specviz.view.step_payload import explained
 from tests.growing import BUILDERS, VERIFIERS
 
 
-def steps_of(verifier, runs=6):
+@cache  # several tests look at them
+def steps_of(verifier):
+    """The steps of six runs, each with its rule."""
     rule = VERIFIERS[verifier]()
     tree = BUILDERS["sequoia"](size=14, acceptance=(0.5, 0.3, 0.2))
     shapes = {"gbv": BUILDERS["k-sequences"](3, 5), "fly": BUILDERS["chain"](depth=9)}
     builder = BUILDERS["chain"](depth=5) if rule.chain_only else tree
     builder = shapes.get(verifier, builder)
     temperature = 0.0 if rule.greedy_only else 1.0
-    for seed in range(runs):
+    steps = []
+    for seed in range(6):
         pair = specviz.toy_pair(vocab=7, seed=seed, closeness=0.5)
         config = specviz.RunConfig("ab", builder, rule, temperature, max_new_tokens=40, seed=seed)
-        yield from ((rule, step) for step in speculate(pair, config))
+        steps += [(rule, step) for step in speculate(pair, config)]
+    return steps
 
 
 OPENINGS = {
@@ -56,7 +61,7 @@ def tells_the_truth(step, node, sentence):
 @pytest.mark.parametrize("verifier", [name for name, rule in VERIFIERS.items() if rule.reads_draft])
 def test_sentences_about_coins_are_true(verifier):
     seen = set()
-    for rule, step in steps_of(verifier, runs=12):
+    for rule, step in steps_of(verifier):
         for node, outcome in enumerate(step.outcome):
             sentence = rule.explain(step, node)
             if outcome in ("accepted", "rejected"):

@@ -38,11 +38,11 @@ def decode(pair: Pair, config: RunConfig, warm_up: int = 0) -> Iterator[Any]:
             start.
     """
     blank = run(pair, config, ())
-    config = replace(blank.config, prompt=blank.prompt_tokens)  # so it is turned into tokens once
-    for _ in islice(speculate(pair, config), warm_up):
+    prompt = blank.prompt_tokens  # a long text takes time to become tokens
+    for _ in islice(speculate(pair, config, prompt=prompt), warm_up):
         pass
     blank = replace(blank, pair=blank.pair | offload_info(pair))
-    return chain([blank], speculate(pair, config))
+    return chain([blank], speculate(pair, config, prompt=prompt))
 
 
 def timing(

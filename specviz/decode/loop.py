@@ -14,11 +14,16 @@ from ..models.base import Pair
 from ..record.step import Step
 from ..record.trace import Trace
 from ..sampling.randomness import Randomness, Seeded
+from ..tree import TokenIds
 from .session import DecodingSession, prompt_text, prompt_tokens
 
 
 def speculate(
-    pair: Pair, config: RunConfig, rng: Randomness | None = None, scheme: str | None = None
+    pair: Pair,
+    config: RunConfig,
+    rng: Randomness | None = None,
+    scheme: str | None = None,
+    prompt: TokenIds | None = None,
 ) -> Iterator[Step]:
     """Tree speculative decoding, one `Step` per pass of the target. p target, q draft.
 
@@ -27,6 +32,7 @@ def speculate(
         config: what to run.
         rng: randomness to use instead of the seed's; enumeration brings its own.
         scheme: how children are drawn, one of `strategy.SCHEMES`; None lets the rule choose.
+        prompt: the token ids of the prompt where they are known already.
 
     Raises:
         ValueError: if builder, rule and drafter are incompatible or the prompt leaves no tokens to
@@ -43,7 +49,9 @@ def speculate(
     _check_arguments(pair, config)
     config = config.for_pair(pair)
     # Builder, rule and drafter must go together; the rule says how children are drawn for it.
-    scheme = compatible(config, scheme).required().scheme
+    # Asked without a scheme as others ask, so that one answer serves all.
+    match = compatible(config, scheme) if scheme else compatible(config)
+    scheme = match.required().scheme
     builder = config.builder.prepare(
         config.verifier,
         config.temperature,
@@ -52,7 +60,8 @@ def speculate(
         on_disk=getattr(pair, "offload", None) == "disk",
     )
     rng = rng or Seeded(config.seed)
-    session = DecodingSession(pair, config, config.drafter if builder.reads_draft else None)
+    drafter = config.drafter if builder.reads_draft else None
+    session = DecodingSession(pair, config, drafter, prompt)
     learned = builder.start()
     while session.tokens_left:
         # Draft: the builder decides where the tree grows and asks the drafter for rows of q there.

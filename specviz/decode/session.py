@@ -12,7 +12,7 @@ from ..models.base import Pair
 from ..record.step import Step, Timing
 from ..sampling.distributions import Distributions, distributions_of
 from ..sampling.randomness import Randomness
-from ..tree import TokenTree
+from ..tree import TokenIds, TokenTree
 from ..verifiers.base import Verdict
 from .recording import find_sources, record_step
 
@@ -24,16 +24,23 @@ class DecodingSession:
         pair: the models.
         config: the prompt, how to sample, the rule and the limit of the text.
         drafter: None for a builder that reads no draft.
+        prompt: its token ids where they are known already.
 
     Raises:
         ValueError: if the pair cannot continue the prompt, or has not what the drafter needs.
     """
 
-    def __init__(self, pair: Pair, config: RunConfig, drafter: Drafter | None) -> None:
+    def __init__(
+        self,
+        pair: Pair,
+        config: RunConfig,
+        drafter: Drafter | None,
+        prompt: TokenIds | None = None,
+    ) -> None:
         self.pair = pair
         self.config = config
         self.drafter = drafter
-        self.context = prompt_tokens(pair, config)
+        self.context = list(prompt or prompt_tokens(pair, config))
         self.limit = min(len(self.context) + config.max_new_tokens, pair.max_positions)
         self.target, draft = pair.open(self.context)
         self.drafting: DrafterSession | None = None

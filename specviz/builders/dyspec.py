@@ -45,6 +45,8 @@ class SlotHeap:
         self.children: dict[int, Iterator[int]] = {}  # of a node that was read, still to draw
         # The draft's row after a node, without the tokens that were drawn.
         self.left: dict[int, np.ndarray] = {}
+        self.mass: dict[int, float] = {}  # what it adds up to, and its squares
+        self.squares: dict[int, float] = {}
         self.slots: list[tuple[float, int]] = []  # minus the key, and the parent
         # Of a parent's slot, the chance that its token is accepted; where it is unread, the most.
         self.chances: dict[int, float] = {}
@@ -59,10 +61,9 @@ class SlotHeap:
     def _weigh(self, parent: int) -> None:
         """Store the chance of a parent's slot, before its token is drawn."""
         chance = self.path_prob[parent] * self.agreement
-        left = self.left.get(parent)
-        if left is not None and left.any():
+        if self.mass.get(parent):
             # The draft's probability of the token that it will draw, in expectation.
-            chance *= float(left @ left) / float(left.sum())
+            chance *= self.squares[parent] / self.mass[parent]
         self.chances[parent] = chance
 
     def heaviest(self) -> float:
@@ -74,6 +75,8 @@ class SlotHeap:
         for node, q in zip(nodes, self.draft.expand(nodes), strict=True):
             self.children[node] = iter_children(q, self.scheme, self.rng, self.tree.position(node))
             self.left[node] = q.copy()
+            self.mass[node] = float(q.sum())
+            self.squares[node] = float(np.square(q).sum())
             self._weigh(node)
 
     def fill(self, threshold: float = 0.0) -> int | None:
@@ -97,9 +100,12 @@ class SlotHeap:
             * self.agreement
             * float(self.tree.draft_distributions[parent][token])
         )
+        # Of some 50,000 numbers only one changes, but the mass has to end at exactly 0.
+        self.squares[parent] = max(0.0, self.squares[parent] - float(left[token]) ** 2)
         left[token] = 0.0
+        self.mass[parent] = float(left.sum())
         # The next sibling is tried where this token and its elders are rejected.
-        key = self.path_prob[parent] * float(left.sum())
+        key = self.path_prob[parent] * self.mass[parent]
         if key > threshold:
             self.add(parent, key)
         return node

@@ -144,12 +144,12 @@ def growth_payload(step: Step) -> JsonObject:
     Returns:
         any of "keys", [n]; "waiting", for each node after the root the best slots [parent, key]
         left waiting; "split", the sizes of subtrees, [n]; "cut", candidates left out; "candidates",
-        "expected" and "length", numbers.
+        "expected", "cost" and "length", numbers.
     """
     growth = step.growth
     below = len(step.parents) - 1
     payload = {}
-    for name in ("candidates", "expected", "length"):
+    for name in ("candidates", "expected", "cost", "length"):
         payload[name] = getattr(growth, name)
     if any(key is not None for key in step.keys):
         payload["keys"] = step.keys

@@ -7,10 +7,14 @@ from dataclasses import replace
 
 from specviz.config.run_config import RunConfig
 
-from .lesson import TALE, Facts, Lesson, Place, Recording, best_step, children, nodes_with, percent
+from ...service.pair_ref import SMOLLM2
+from .lesson import Facts, Lesson, Place, Recording, best_step, children, nodes_with, percent
 
 SIZE = 16
-TREE = RunConfig(TALE, f"sequoia:size={SIZE},depth=5", "sequoia", temperature=0.6)
+QUESTION = "How do bees make honey?"
+TREE = RunConfig(
+    QUESTION, f"sequoia:size={SIZE},depth=5", "sequoia", temperature=0.6, drafter="eagle"
+)
 SPECINFER = replace(TREE, verifier="specinfer")
 DYSPEC = replace(TREE, builder=f"dyspec:size={SIZE}", verifier="dyspec")
 
@@ -62,4 +66,5 @@ LESSON = Lesson(
         Recording("dyspec", "DySpec’s trees", DYSPEC),
     ),
     facts,
+    target=SMOLLM2,
 )

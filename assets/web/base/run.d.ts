@@ -25,6 +25,7 @@ interface Growth {
   cut?: { texts: string[]; keys: number[] };
   candidates?: number;
   expected?: number;
+  cost?: number;
   length?: number;
 }
 

@@ -216,7 +216,7 @@ function choiceOf({ growth, texts, parents }, node) {
 
 /** What the whole tree is and what its builder recorded about it. @param {Step} step */
 export function treeSentence(step) {
-  const { expected, length, candidates, cut } = step.growth;
+  const { expected, cost, length, candidates, cut } = step.growth;
   const tokens = plural(draftedIn(step), 'token');
   const nodes = step.parents.length;
   const parts = [
@@ -224,6 +224,7 @@ export function treeSentence(step) {
       `with the last token that is a tree of ${plural(nodes, 'node')}.`,
   ];
   if (expected) parts.push(`It expects ${expected.toFixed(2)} tokens per pass.`);
+  if (cost) parts.push(`This step costs about as much as ${cost.toFixed(1)} of plain decoding.`);
   if (length) parts.push(`Planned draft length: ${plural(length, 'token')}.`);
   if (candidates) parts.push(`Of ${candidates} candidates ${candidates - nodes + 1} were dropped.`);
   if (cut?.texts.length) {

@@ -34,7 +34,9 @@ class Entry:
     def kind(self) -> str:
         """What it is, which gives it its colour: "plain", "chain" or "tree"."""
         name = self.config.builder.name
-        return name if name in ("plain", "chain") else "tree"
+        if name in ("plain", "chain"):
+            return name
+        return "tree"
 
     @property
     def tree(self) -> str:
@@ -46,7 +48,9 @@ class Entry:
         name, value = next(iter(builder.parameters.items()), ("", "auto"))
         if value == "auto":
             return builder.title
-        of = "of " if name == "depth" else ""
+        of = ""
+        if name == "depth":
+            of = "of "
         return f"{builder.title} {of}{short(value)}"
 
     @property
@@ -54,7 +58,9 @@ class Entry:
         """The drafter; None if there is none."""
         # A look-up drafts without a model, and plain decoding not at all.
         reads = self.config.builder.reads_draft and not self.autoregressive
-        return self.config.drafter if reads else None
+        if reads:
+            return self.config.drafter
+        return None
 
     @property
     def details(self) -> str:
@@ -74,7 +80,9 @@ class Entry:
     def lossy(self) -> str | None:
         """Why its text does not follow the target's distribution, if it does not."""
         match = compatible(self.config)
-        return None if self.autoregressive or match.lossless else match.reason
+        if self.autoregressive or match.lossless:
+            return None
+        return match.reason
 
     @property
     def same_as_plain(self) -> bool:
@@ -103,11 +111,15 @@ def titles(entries: Sequence[Entry]) -> list[str]:
 def short(value: object) -> str:
     """A parameter's value on one line."""
     if isinstance(value, bool):
-        return "on" if value else "off"
+        if value:
+            return "on"
+        return "off"
     if isinstance(value, tuple) and all(isinstance(part, int) for part in value):
         return "-".join(map(str, value))
     if isinstance(value, tuple) and all(isinstance(part, str) for part in value):
         return " + ".join(value)
     if isinstance(value, int | float):
         return f"{value:g}"
-    return value if isinstance(value, str) else "given"
+    if isinstance(value, str):
+        return value
+    return "given"

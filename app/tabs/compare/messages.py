@@ -137,7 +137,9 @@ class Board:
             sentence = f"The run failed. {sentence}"
         self.failed[at] = sentence
         self.pending.append({"at": at, "state": "error", "note": sentence})
-        return self._flush() if any(self.written) else None
+        if any(self.written):
+            return self._flush()
+        return None
 
     def end(self, at: int) -> str:
         """The message on a column that came to its end."""
@@ -148,7 +150,9 @@ class Board:
     def timing(self, at: int) -> str:
         """The message while a column is timed, with what its rounds gave so far."""
         speedup = self.speedups[at]
-        done = speedup.rounds if speedup else 0
+        done = 0
+        if speedup:
+            done = speedup.rounds
         title = titles(self.entries)[at]
         note = f"Timing {title} against plain decoding: {done} of {ROUNDS} rounds."
         return message(self.name, state="timing", note=note, **self.results())
@@ -214,7 +218,9 @@ class Board:
             updates.append({"at": at, "clock": codec.json_data(clock)})
         factors = []
         for entry, speedup in zip(self.entries, self.speedups, strict=True):
-            timed = f"{speedup.speedup:.1f}×" if speedup else ""
+            timed = ""
+            if speedup:
+                timed = f"{speedup.speedup:.1f}×"
             factors.append("1×" if entry.autoregressive else timed)
         rests_on = basis(self.entries, self.speedups)
         return {
@@ -228,9 +234,9 @@ class Board:
         """The runs in numbers, at these tokens per second: rows with a name and, for each column, a
         value and a note below it."""
         measured = zip(self.counts, rates_found, self.speedups, strict=True)
-        columns = [
-            cells(figures(counts.at_rate(rate)), speedup) for counts, rate, speedup in measured
-        ]
+        columns = []
+        for counts, rate, speedup in measured:
+            columns.append(cells(figures(counts.at_rate(rate)), speedup))
         rows = []
         for name in ROWS:
             rows.append(
@@ -279,7 +285,9 @@ def of_traces(
     `more` has "badge", what the page calls it, and "when" and where they were recorded, in words.
     """
     board = Board(entries, name)
-    updates = [board.add(at, trace.steps) | {"state": "done"} for at, trace in enumerate(traces)]
+    updates = []
+    for at, trace in enumerate(traces):
+        updates.append(board.add(at, trace.steps) | {"state": "done"})
     # What a run was timed at travels in its trace.
     board.speedups = [trace.speedup for trace in traces]
     board.ended = set(range(len(traces)))

@@ -29,11 +29,17 @@ def path(name: str) -> Path:
 @cache
 def opening() -> str:
     """The race as a message to the page."""
-    runs = [Trace.from_json(path(name).read_text("utf-8")) for name in CONFIGS]
+    runs = []
+    entries = []
+    for letter, name in zip(LETTERS, CONFIGS, strict=True):
+        trace = Trace.from_json(path(name).read_text("utf-8"))
+        runs.append(trace)
+        entries.append(Entry(letter, trace.config))
     # Plain decoding has no speedup over itself, so another run says when and where they were timed.
     timed = next(trace.speedup for trace in runs if trace.speedup)
-    weights = "weights on disk, " if any(trace.pair.get("offload") for trace in runs) else ""
-    entries = [Entry(letter, trace.config) for letter, trace in zip(LETTERS, runs, strict=False)]
+    weights = ""
+    if any(trace.pair.get("offload") for trace in runs):
+        weights = "weights on disk, "
     return of_traces(
         entries, runs, badge="recorded", when=f"{weights}on {timed.date} on {timed.machine}"
     )

@@ -112,7 +112,8 @@ class Settings:
         named = {"prompt": self.prompt, **self.scalars}
         for column in self.columns:
             prefix = column.letter.lower()
-            named |= {f"{prefix}.{name}": control for name, control in column.named.items()}
+            for name, control in column.named.items():
+                named[f"{prefix}.{name}"] = control
         return named
 
     @property
@@ -146,7 +147,9 @@ class Settings:
 
     def possible(self, values: Sequence[object]) -> bool:
         """Whether every column can run, the prompt aside."""
-        words = {column.judge(kind, mine)[0] for column, kind, mine in self.split(values)}
+        words = set()
+        for column, kind, mine in self.split(values):
+            words.add(column.judge(kind, mine)[0])
         return not {"impossible", "error"} & words
 
     def read(self, values: Sequence[object]) -> list[Entry]:

@@ -48,11 +48,17 @@ def compare_texts(
         kind = "expected"
         text = f"the first different token is token {at + 1}."
     elif len(wrote) != len(also):
-        shorter = one if len(wrote) == length else other
-        kind = "differs" if promise else "expected"
+        shorter = other
+        if len(wrote) == length:
+            shorter = one
+        kind = "expected"
+        if promise:
+            kind = "differs"
         text = f"identical for {_tokens(length)}, where {shorter.letter} ends."
     else:
-        why = "as expected." if promise else "by chance: it is not guaranteed."
+        why = "by chance: it is not guaranteed."
+        if promise:
+            why = "as expected."
         kind = "equal"
         text = f"identical text, all {_tokens(length)}, {why}"
     reasons = {

@@ -195,7 +195,9 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
     """The notice on a configuration: its verdict, a fix, and what shows the page whether the
     picture is of it."""
     kind, text = verdict(config, ref)
-    more = fix["text"] if fix else ""
+    more = ""
+    if fix:
+        more = fix["text"]
     return sentence(
         kind,
         f"{text} {more}".rstrip(),
@@ -210,7 +212,9 @@ def verdict(config: RunConfig, ref: PairRef | None = None) -> tuple[str, str]:
     """What is to be said about a configuration before it runs on a pair, the embedded one by
     default: a kind of notice and its sentence."""
     # Its vectors are stored under one name, whichever of its drafts is chosen.
-    pair = EMBEDDED if ref is None or ref.target == TALES else ref.models
+    pair = EMBEDDED
+    if ref is not None and ref.target != TALES:
+        pair = ref.models
     # The page opens without torch; with it come the pairs, perhaps on a GPU.
     torch = sys.modules.get("torch")
     return _verdict(config, pair, torch is not None and torch.cuda.is_available())

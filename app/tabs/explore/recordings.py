@@ -40,7 +40,9 @@ class Recording(NamedTuple):
     def name(self) -> str:
         # Links and saved pages name recordings, so names may not change.
         pair = "" if self.ref.target == TALES else f"{self.ref.target}-"  # as older links have it
-        disk = "-disk" if self.ref.on_disk else ""
+        disk = ""
+        if self.ref.on_disk:
+            disk = "-disk"
         preset = self.preset.lower().replace(" ", "-")
         return f"recorded-{pair}{preset}-{self.temperature:g}{disk}"
 
@@ -84,7 +86,8 @@ def find(config: RunConfig, ref: PairRef) -> Recording | None:
 def opening(target: str = SMOLLM2) -> Recording:
     """The run with which a page opens whose default pair has this target; SmolLM2's where none of
     the target's is recorded."""
-    target = target if target in OPENINGS else SMOLLM2
+    if target not in OPENINGS:
+        target = SMOLLM2
     return Recording(TREE, OPENINGS[target].temperature, PairRef(target, weights="disk"))
 
 

@@ -56,7 +56,9 @@ def verdict(result: Sampled) -> str:
         answer = "No: speculation deviates from"
     elif few:
         answer = "Too few runs to say: speculation so far agrees with"
-    plain = "deviates too" if result.deviates(result.plain) else "agrees"
+    plain = "agrees"
+    if result.deviates(result.plain):
+        plain = "deviates too"
     sentences = [
         f"{answer} the target's distribution (total variation distance "
         f"{result.distance(result.speculated):.3f}). Plain decoding {plain} "

@@ -165,15 +165,18 @@ def trees(request: object) -> str:
     def draw(sizes: TreeRequest) -> JsonObject:
         # The six side by side, and a seventh where another is shown large.
         names = dict.fromkeys((*SIX, sizes.builder))
-        drawn = [
-            tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width) for name in names
-        ]
+        drawn = []
+        for name in names:
+            drawn.append(tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width))
         best = {}
         reasons = []
         for place in recorded.PLACES.values():
             most = max(tree["speeds"][place] for tree in drawn)
             # All that are as fast in the numbers on the page.
-            first = [t["title"] for t in drawn if f"{t['speeds'][place]:.2f}" == f"{most:.2f}"]
+            first = []
+            for t in drawn:
+                if f"{t['speeds'][place]:.2f}" == f"{most:.2f}":
+                    first.append(t["title"])
             best[place] = (" and ".join(first), most)
             if most > 1:
                 reasons += why_fastest(drawn, place)
@@ -201,7 +204,9 @@ def why_fastest(drawn: list[JsonObject], place: str) -> list[str]:
     for key, noun in (("passes", "draft passes"), ("nodes", "nodes in the pass of the target")):
         if fast[key] < most[key]:
             fewer.append(f"{fast[key]} {noun} instead of {most[key]}")
-    reason = f": {' and '.join(fewer)}" if fewer else ""
+    reason = ""
+    if fewer:
+        reason = f": {' and '.join(fewer)}"
     fast_price, most_price = (tree["tokens"] / tree["speeds"][place] for tree in (fast, most))
     return [
         f"{place.capitalize()}, {most['title']} brings more tokens per pass than {fast['title']} "
@@ -219,7 +224,10 @@ def caption_of(drawn: list[JsonObject]) -> str:
         "the vector is of."
     )
     most = max(tree["nodes"] for tree in drawn)
-    smaller = [f"{tree['title']} has {tree['nodes']}" for tree in drawn if tree["nodes"] < most]
+    smaller = []
+    for tree in drawn:
+        if tree["nodes"] < most:
+            smaller.append(f"{tree['title']} has {tree['nodes']}")
     if smaller:
         caption += f" Their sizes differ: {', '.join(smaller)}, the others {most} nodes."
     return caption
@@ -281,7 +289,9 @@ def fitted(
 def first_step(builder: TreeBuilder, vector: tuple) -> Step:
     """One step of the real loop on a draft with the vector, largest first, as its distribution at
     every position; of one vector for each level it is the first."""
-    first = vector[0] if isinstance(vector[0], tuple) else vector
+    first = vector
+    if isinstance(vector[0], tuple):
+        first = vector[0]
     # The k-th most probable token is the k-th child, so its probability is that of the k-th entry.
     head = np.sort(np.array(first))[::-1]
     tail = max(0.0, 1 - head.sum())

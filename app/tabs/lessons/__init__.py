@@ -87,7 +87,9 @@ def read(this: Lesson) -> list[Any]:
     traces: list[Any] = [
         Trace.from_json(this.path(recording).read_text("utf-8")) for recording in this.recordings
     ]
-    return [*traces, json.loads(this.measured.read_text("utf-8"))] if this.measure else traces
+    if this.measure:
+        return [*traces, json.loads(this.measured.read_text("utf-8"))]
+    return traces
 
 
 TAB = Tab("Lessons", build, styles=("lessons/lessons",), query="lesson")

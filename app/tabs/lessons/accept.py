@@ -56,7 +56,9 @@ def clearness(step):
     margin = step.coin[node] - prob
     # Neither the draw nor the decision is a close one, and both tokens are words.
     is_clear = 0.2 < prob < 0.8 and margin > 0.1 and step.draft_prob[node] > 0.1
-    return margin if is_clear and readable(step.texts[node], step.emitted_texts[-1]) else 0
+    if is_clear and readable(step.texts[node], step.emitted_texts[-1]):
+        return margin
+    return 0
 
 
 def example():

@@ -142,7 +142,9 @@ def drawn(measured):
     for curve in measured["curves"]:
         base = curve["points"][0]["ms"]
         best = best_point(curve)
-        points = [[point["nodes"], point["ms"] / base] for point in curve["points"]]
+        points = []
+        for point in curve["points"]:
+            points.append([point["nodes"], point["ms"] / base])
         label = f"{best['nodes']} nodes, {speedup_of(best, curve):.1f} x"
         curves.append(
             {

@@ -53,7 +53,9 @@ def facts(mixed, heads, block):
     one, other = twin_nodes(twins)
     # What the library found, where, and how often it had seen it.
     guess = step.growth.guesses[node]
-    seen = "once" if guess["seen"] == 1 else count(guess["seen"], "time")
+    seen = "once"
+    if guess["seen"] != 1:
+        seen = count(guess["seen"], "time")
     values: JsonObject = {
         "step": step.index + 1,
         "token": quote(step.texts[node]),
@@ -73,7 +75,7 @@ def facts(mixed, heads, block):
     for level in (1, 2):
         values[f"head_{level}"] = mean(len(one_step.path) >= level for one_step in heads.steps)
     # With the Markov head the row below a node follows from that node's token.
-    pairs = [differing_pair(step) for step in block.steps]
+    pairs = list(map(differing_pair, block.steps))
     first_differing = next((index for index, pair in enumerate(pairs) if pair), None)
     if first_differing is None:
         return None
@@ -109,7 +111,10 @@ def twin_nodes(step):
     for child in children(step):
         below += children(step, child)
     for node in below:
-        twins = [other for other in below if step.tokens[other] == step.tokens[node]]
+        twins = []
+        for other in below:
+            if step.tokens[other] == step.tokens[node]:
+                twins.append(other)
         if len(twins) == 2 and readable(*words_of(step, twins)):
             return tuple(twins)
     return ()
@@ -126,7 +131,9 @@ def differing_pair(step):
     for child in children(step)[:2]:
         nodes += children(step, child)[:1]
     differ = len({step.tokens[node] for node in nodes}) == 2
-    return tuple(nodes) if differ and readable(*words_of(step, nodes)) else ()
+    if differ and readable(*words_of(step, nodes)):
+        return tuple(nodes)
+    return ()
 
 
 LESSON = Lesson(

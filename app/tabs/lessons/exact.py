@@ -44,14 +44,16 @@ def facts(tree, alone):
         "differing": "; ".join(differing),
     }
     for name, row in (("p", P), ("q", Q)):
-        values |= {f"{name}_{token}": prob for token, prob in enumerate(row)}
+        for token, prob in enumerate(row):
+            values[f"{name}_{token}"] = prob
     for name, rule in RULES.items():
         verifier = VERIFIERS[rule]()
         # Every random outcome of the rule at one node with two guesses, each with its probability.
         law = enumerate_node(
             verifier, np.array([P]), np.array([Q]), verifier.schemes[0], children=2
         )
-        values |= {f"{name}_{token}": prob for (token,), prob in law.texts.items()}
+        for (token,), prob in law.texts.items():
+            values[f"{name}_{token}"] = prob
         if name == "exact":
             values |= {
                 "sequoia": verifier.title,

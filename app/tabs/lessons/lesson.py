@@ -127,7 +127,9 @@ def count(number: int, noun: str, plural: str = "") -> str:
 def percent(ratio: float | None) -> str:
     """A ratio in whole per cent."""
     assert ratio is not None  # a lesson only shows nodes that have one
-    return f"{ratio:.0%}" if ratio == 0 or ratio >= 0.01 else "less than 1%"
+    if ratio == 0 or ratio >= 0.01:
+        return f"{ratio:.0%}"
+    return "less than 1%"
 
 
 def readable(*texts: str) -> bool:
@@ -140,7 +142,9 @@ def best_step(steps: Iterable[Step], score: Callable[[Step], float]) -> Step | N
     """The first step with the highest score; None if no score is above 0."""
     # The first of equal ones, so that a new recording changes as little as possible.
     best = max(steps, key=score, default=None)
-    return best if best is not None and score(best) > 0 else None
+    if best is not None and score(best) > 0:
+        return best
+    return None
 
 
 def nodes_with(step: Step, outcome: str) -> list[int]:

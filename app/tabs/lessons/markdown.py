@@ -93,7 +93,9 @@ def _blocks(tokens: Sequence[Token], values: JsonObject) -> Iterator[tuple[str, 
         if token.type == "heading_open":
             kind = token.tag
         elif token.type in ("blockquote_open", "blockquote_close"):
-            inside = "quote" if token.nesting > 0 else ""
+            inside = ""
+            if token.nesting > 0:
+                inside = "quote"
         elif token.type == "table_open":
             inside = "table"
             rows = []
@@ -122,6 +124,8 @@ def _spans(token: Token, values: JsonObject) -> list[list[str]]:
             kinds.pop()
         else:
             # Filled in after parsing, so a token's text stays text whatever it looks like.
-            text = " " if child.type == "softbreak" else child.content.format_map(values)
+            text = " "
+            if child.type != "softbreak":
+                text = child.content.format_map(values)
             spans.append([text, kinds[-1]])
     return spans

@@ -37,7 +37,9 @@ def race(dials: Dials) -> JsonObject:
     # The dial moves the draft from the target's own row to a wrong one.
     q = (1 - dials.error) * P + dials.error * WRONG
     noise = Seeded(dials.seed).noise(0, len(P))
-    winners = {name: int(first_arrivals(row, noise)[0]) for name, row in (("p", P), ("q", q))}
+    winners = {}
+    for name, row in (("p", P), ("q", q)):
+        winners[name] = int(first_arrivals(row, noise)[0])
     return {
         "tokens": TOKENS,
         "rows": {"p": P.tolist(), "q": q.tolist()},

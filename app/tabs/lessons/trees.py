@@ -30,7 +30,9 @@ def facts(trace):
     if step is None or not first:
         return None
     guesses = children(step)
-    before = [quote(step.texts[node]) for node in guesses[: guesses.index(step.path[0])]]
+    before = []
+    for node in guesses[: guesses.index(step.path[0])]:
+        before.append(quote(step.texts[node]))
     values = {
         "step": step.index + 1,
         "guesses": len(guesses),
@@ -57,8 +59,13 @@ def rescued(step):
 def rescued_length(step):
     """How many tokens were accepted after a rejection at the root, 0 if they do not read well."""
     # What was reached is quoted in the lesson, so all of it must read well.
-    tried = [step.texts[node] for node in children(step) if step.outcome[node] != "unreached"]
-    return len(step.path) - 1 if rescued(step) and readable(*tried) else 0
+    tried = []
+    for node in children(step):
+        if step.outcome[node] != "unreached":
+            tried.append(step.texts[node])
+    if rescued(step) and readable(*tried):
+        return len(step.path) - 1
+    return 0
 
 
 LESSON = Lesson("trees", (Recording("branching", "A tree", TREE),), facts, target=SMOLLM2)

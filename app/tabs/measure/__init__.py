@@ -191,7 +191,9 @@ def contents(
     """What every card shows, by its name."""
     past = recorded.read()
     costs = {recorded.PLACES[place]: table for place, table in past.costs.items()}
-    points = {recorded.PLACES[place]: group for place, group in past.points.items()}
+    points = {}
+    for place, group in past.points.items():
+        points[recorded.PLACES[place]] = group
     recorded_pair = recorded.source_of(past.costs["memory"])
     source = timed_source = f"{recorded_pair}, {past.label}"
     kind = timed_kind = "recorded"
@@ -263,7 +265,10 @@ def draw_acceptance(temperature: float, rules: object) -> go.Figure:
     if temperature > 0:
         chosen = rules if isinstance(rules, list) else ()
         names = [name for name in RULES if name in chosen]
-    vectors = [one for one in VECTORS if one.temperature == temperature and one.verifier in names]
+    vectors = []
+    for one in VECTORS:
+        if one.temperature == temperature and one.verifier in names:
+            vectors.append(one)
     return plot("acceptance", vectors)
 
 

@@ -111,7 +111,7 @@ class Outcome:
         target: of the first tokens, text -> probability.
         errors: by how much the probability of each text is too large.
         runs: how many outcomes were enumerated.
-        accepted: the expected number of accepted tokens, of `enumerate_node`.
+        accepted: the expected number of accepted tokens, of `enumerate_tree`.
     """
 
     target: dict[Text, float]
@@ -181,32 +181,18 @@ def read_only(row: np.ndarray) -> np.ndarray:
     return view
 
 
-def enumerate_node(
-    rule: Verifier, p: np.ndarray, q: np.ndarray, scheme: str, children: int = 1
-) -> Outcome:
-    """Run a rule under every random outcome on a small tree: children below the root, or a chain of
-    some levels.
-
-    Args:
-        rule: the rule; one that is keyed cannot be enumerated.
-        p: the target's row at each depth, [depths, V]. As many tokens are compared, so one more
-            than levels shows what follows a leaf.
-        q: the draft's row for each level, [levels, V].
-        scheme: how children are drawn.
-        children: how many the root has; 1 where there are several levels.
-    """
-    parents = (-1, *range(len(q))) if children == 1 else (-1, *[0] * children)
-    return enumerate_tree(rule, Topology(parents), p, q, scheme)
-
-
 def enumerate_tree(
     rule: Verifier, shape: Topology, p: np.ndarray, q: np.ndarray, scheme: str
 ) -> Outcome:
     """Run a rule under every random outcome on a small tree whose rows depend on the depth alone.
 
     Args:
-        rule, p, q, scheme: as for `enumerate_node`.
+        rule: the rule; one that is keyed cannot be enumerated.
         shape: the tree that is filled with drawn tokens.
+        p: the target's row at each depth, [depths, V]. As many tokens are compared, so one more
+            than levels shows what follows a leaf.
+        q: the draft's row for each level, [levels, V].
+        scheme: how children are drawn.
     """
     # Beyond the tokens that are compared a row of one token, so that chance need not be asked for
     # it.

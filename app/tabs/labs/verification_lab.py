@@ -20,13 +20,13 @@ from specviz.base.codec import JsonObject, dumps
 from specviz.base.errors import cause
 from specviz.base.files import ASSETS
 from specviz.builders import BUILDERS
-from specviz.builders.base import TreeBuilder
+from specviz.builders.static import StaticBuilder
 from specviz.config.run_config import RunConfig, compatible
 from specviz.config.strategy import SCHEMES
 from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
 from specviz.proof.bounds import path_ceiling
-from specviz.proof.enumerate import Outcome, enumerate_node
+from specviz.proof.enumerate import Outcome, enumerate_tree
 from specviz.sampling.ceiling import ceiling
 from specviz.verifiers import VERIFIERS
 from specviz.view.step_payload import step_payload
@@ -188,7 +188,7 @@ def result(request: NodeRequest, name: str) -> tuple[JsonObject, Outcome | None]
         return row | {"kind": "proven" if rule.is_built_in() else "only declared"}, None
     p, q = (np.array([row] * request.levels) for row in (request.p, request.q))
     try:
-        outcome = enumerate_node(rule, p, q, match.scheme, request.children)
+        outcome = enumerate_tree(rule, builder(request).shape, p, q, match.scheme)
     except Exception as error:  # a plugin may do anything
         return row | {
             "kind": "failed",
@@ -214,7 +214,7 @@ def best_possible(request: NodeRequest, scheme: str) -> float | None:
     return ceiling(p, q, request.children, scheme)
 
 
-def builder(request: NodeRequest) -> TreeBuilder:
+def builder(request: NodeRequest) -> StaticBuilder:
     """The builder whose tree this is."""
     if request.children == 1:
         return BUILDERS["chain"](depth=request.levels)

@@ -9,7 +9,8 @@ import numpy as np
 from specviz import papers
 from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
-from specviz.proof.enumerate import enumerate_node
+from specviz.proof.enumerate import enumerate_tree
+from specviz.tree import Topology
 from specviz.verifiers import VERIFIERS
 
 from .lesson import TALE, Facts, Lesson, Place, Recording, best_step
@@ -17,6 +18,7 @@ from .lesson import TALE, Facts, Lesson, Place, Recording, best_step
 TREE = RunConfig(TALE, "sequoia:size=12,depth=4", "exact-match", 0, max_new_tokens=32)
 P = (0.5, 0.3, 0.2)
 Q = (0.2, 0.3, 0.5)
+TWO = Topology((-1, 0, 0))  # guesses for one token
 RULES = {"exact": "sequoia", "lossy": "typical"}
 
 
@@ -49,9 +51,7 @@ def facts(tree, alone):
     for name, rule in RULES.items():
         verifier = VERIFIERS[rule]()
         # Every random outcome of the rule at one node with two guesses, each with its probability.
-        law = enumerate_node(
-            verifier, np.array([P]), np.array([Q]), verifier.schemes[0], children=2
-        )
+        law = enumerate_tree(verifier, TWO, np.array([P]), np.array([Q]), verifier.schemes[0])
         for (token,), prob in law.texts.items():
             values[f"{name}_{token}"] = prob
         if name == "exact":

@@ -101,9 +101,7 @@ class Translation:
         """Rows of the draft's logits over the target's tokens, [len(rows), V], where they are; -inf
         if not common."""
         on_device = isinstance(logits, DeviceLogits)
-        tensor = logits.tensor
-        if not on_device:
-            tensor = torch.from_numpy(np.asarray(logits))
+        tensor = logits.tensor if on_device else torch.from_numpy(np.asarray(logits))
         target_ids = torch.from_numpy(self.target_ids).to(tensor.device)
         # What the draft cannot say has no probability; over the rest softmax renormalises.
         columns = tensor[rows][:, torch.from_numpy(self.draft_ids).to(tensor.device)]

@@ -6,11 +6,13 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.pages import present
+from tests.pages import open_tab, present
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore", "Tree lab", "Verification lab")
+LINK = "?lab=tree"
 TREES, NODE = ".sv-lab[aria-busy=false]", ".sv-v[aria-busy=false]"
+READY = TREES
 
 
 @pytest.fixture
@@ -20,8 +22,16 @@ def lab(serve, visit):
     return lambda link, ready, **more: visit(f"{url}?{link}", ready=ready, **more)
 
 
-def test_six_trees_one_of_them_large_with_its_mask(lab):
-    page = lab("lab=tree", TREES)
+@pytest.fixture
+def page(seen):
+    """The page that some of these share."""
+    seen.keyboard.press("Escape")  # what is presented
+    seen.set_viewport_size({"width": 1400, "height": 1000})
+    open_tab(seen, "Tree lab")
+    return seen
+
+
+def test_six_trees_one_of_them_large_with_its_mask(page):
     cards, tree = page.locator(".sv-lab-cards figure"), page.locator(".sv-lab-tree")
     expect(cards).to_have_count(6)
     expect(page.locator(".sv-lab-name")).to_contain_text("Sequoia")
@@ -55,15 +65,15 @@ def test_on_a_phone_the_sliders_stay_in_view_beside_what_they_change(lab):
     before = page.locator(".sv-lab-cards").inner_text()
     page.get_by_role("slider", name="Nodes, at most").fill("8")
     expect(page.locator(".sv-lab-cards")).not_to_have_text(before)
-    page = lab("lab=verification", NODE, width=390, height=844)
+    open_tab(page, "Verification lab")
+    page.locator(NODE).wait_for()
     page.get_by_label("target p of c", exact=True).evaluate(
         "track => track.scrollIntoView({ block: 'center' })"
     )
     expect(page.locator(".sv-v-verdict")).to_be_in_viewport(ratio=0.99)
 
 
-def test_what_is_typed_is_drawn_or_answered_by_a_sentence(lab):
-    page = lab("lab=tree", TREES)
+def test_what_is_typed_is_drawn_or_answered_by_a_sentence(page):
     page.locator(".sv-lab-own summary").click()
     box, status = page.get_by_label("Acceptance of child"), page.locator(".sv-lab-status")
     name = page.locator(".sv-lab-cards b").first
@@ -79,8 +89,9 @@ def test_what_is_typed_is_drawn_or_answered_by_a_sentence(lab):
     expect(status).to_have_text("")
 
 
-def test_a_node_is_shown_at_once_and_stepped_through(lab):
-    page = lab("lab=verification", NODE)
+def test_a_node_is_shown_at_once_and_stepped_through(page):
+    open_tab(page, "Verification lab")
+    page.locator(NODE).wait_for()
     expect(page.locator(".sv-v-try h3")).to_contain_text("rejected")
     expect(page.locator(".sv-v-table tbody tr")).not_to_have_count(0)
     page.locator(".sv-v-try").click()

@@ -225,9 +225,8 @@ def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(page):
             page.keyboard.press("Escape")
 
 
-def test_the_numbers_of_a_node_open_in_a_lesson(book):
-    page = book("lesson=accept")
-    opened(page, "accept")  # which opens with a node selected
+def test_the_numbers_of_a_node_open_in_a_lesson(page):
+    choose(page, "accept")  # which opens with a node selected
     # The sentence says what the node is, and no card covers it or the tree.
     expect(page.locator("#sv-lessons .node.selected")).to_be_visible()
     expect(page.locator("#sv-lessons .sv-node-card")).to_be_hidden()
@@ -255,9 +254,9 @@ def test_presented_no_card_covers_the_tree_and_every_rule_of_the_lossy_lesson_is
         expect(part).not_to_be_empty()
 
 
-def test_on_a_phone_the_picture_stays_in_view_beside_the_text_that_speaks_of_it(book):
-    page = book("lesson=trees", width=390, height=844)
-    opened(page, "trees")
+def test_on_a_phone_the_picture_stays_in_view_beside_the_text_that_speaks_of_it(page):
+    choose(page, "trees")
+    resize(page, {"width": 390, "height": 844})
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     for part in (".sv-lesson-exercise .sv-plain", ".sv-caption", ".sv-scroll", ".sv-forward"):
         expect(page.locator(f"#sv-lessons {part}")).to_be_in_viewport(ratio=0.99)

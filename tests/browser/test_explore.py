@@ -39,7 +39,8 @@ B, V = specviz.BUILDERS, specviz.VERIFIERS
 @pytest.fixture
 def page(seen):
     """The page that all of these share, at the step that it opens with."""
-    seen.keyboard.press("Escape")
+    seen.set_viewport_size({"width": 1400, "height": 1000})
+    seen.keyboard.press("Escape")  # also closes the settings
     to_step(seen, 0)
     return seen
 
@@ -168,8 +169,7 @@ def test_a_token_leads_to_its_step_and_a_node_has_its_numbers(page):
     expect(token).to_have_text("")
 
 
-def test_settings_can_be_closed_wherever_they_are_scrolled(serve, visit):
-    page = visit(serve(), settings=False)
+def test_settings_can_be_closed_wherever_they_are_scrolled(page):
     page.set_viewport_size({"width": 390, "height": 844})
     page.get_by_role("button", name="All settings").click()
     drawer = page.locator("#sv-settings")
@@ -205,8 +205,7 @@ def test_escape_closes_the_topmost_of_what_is_open(serve, visit):
     expect(html).not_to_have_class("sv-present")
 
 
-def test_no_line_of_the_text_is_cut_when_it_is_presented(serve, visit):
-    page = visit(serve(), settings=False)
+def test_no_line_of_the_text_is_cut_when_it_is_presented(page):
     page.set_viewport_size({"width": 1280, "height": 720})
     to_step(page, 5)
     present(page)
@@ -214,8 +213,7 @@ def test_no_line_of_the_text_is_cut_when_it_is_presented(serve, visit):
     present(page)
 
 
-def test_pointing_at_a_node_or_clicking_it_says_what_happened_where_the_eye_is(serve, visit):
-    page = visit(serve(), settings=False)
+def test_pointing_at_a_node_or_clicking_it_says_what_happened_where_the_eye_is(page):
     caption, card = page.locator(f"{STAGE} .sv-caption"), page.locator(f"{STAGE} .sv-node-card")
     for width, height in ((1280, 800), (1440, 900), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})

@@ -36,13 +36,14 @@ class DDTree(RankedBuilder):
         agreement = state.agreement if state else 1.0
         path_prob = [1.0]
         best = [0]
+        least = self.least_chance(state)
         unread = self.worth_reading(tree, best if deepest else [], path_prob, state)
         # Until the draft has read every node among the best: then no candidate is missing. A tree
         # that counts its cost ends where no node is worth another pass.
         while unread:
             # A path is never more probable than its beginning: what is not among the best by now
             # has no descendant that will be, and a child below the last of the best is out.
-            floor = 0.0
+            floor = least
             if len(best) == self.limit:
                 floor = path_prob[best[-1]]
             for node, q in zip(unread, draft.expand(unread), strict=True):

@@ -71,7 +71,8 @@ def stored_costs(drafter: str = "model", pair: str = EMBEDDED, on_disk: bool = F
     return StepCosts(tuple(table["target"]), tuple(draft))
 
 
-def on_a_line(costs: Sequence[float], count: int) -> np.ndarray:
+@lru_cache
+def on_a_line(costs: tuple[float, ...], count: int) -> np.ndarray:
     """Costs over 1, 2, 3, ... nodes, [count], from those over 1, 2, 4, ...; the last straight line
     goes on."""
     # Measured at powers of two, where passes change their speed; straight lines lie between.
@@ -81,6 +82,7 @@ def on_a_line(costs: Sequence[float], count: int) -> np.ndarray:
     if len(costs) > 1:
         rise = (costs[-1] - costs[-2]) / (sizes[-1] - sizes[-2])
         line += rise * np.maximum(0, nodes - sizes[-1])
+    line.flags.writeable = False  # many steps share it
     return line
 
 
@@ -195,7 +197,7 @@ class SizedByCost(TreeBuilder):
     def pass_costs(self) -> np.ndarray:
         """What a draft pass over 1, 2, ... nodes costs that is not a step's first, [limit]."""
         first, *later = self.table.draft
-        return on_a_line(later or [first], self.limit)
+        return on_a_line(tuple(later) or (first,), self.limit)
 
 
 class RatedBuilder(SizedByCost):
@@ -215,6 +217,13 @@ class RatedBuilder(SizedByCost):
         that of plain decoding, which any step can choose."""
         plain = 1 / self.table.target[0]
         return max(plain, state.written / state.cost) if state.cost else plain
+
+    def least_chance(self, state: Rate | None) -> float:
+        """The chance below which no node pays, however many there are: the cheapest further node
+        costs more."""
+        if state is None:
+            return 0.0
+        return self.price(state) * float(np.diff(self.step_costs).min())
 
     def worth_reading(
         self, tree: TokenTree, nodes: Sequence[int], chances: Sequence[float], state: Rate | None

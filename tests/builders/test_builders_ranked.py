@@ -193,6 +193,16 @@ def test_a_level_that_is_not_worth_its_draft_pass_is_not_read():
     assert len(ddtree(rows, "auto", 6, costs=costs, draft_cost=(1.1, 0.0))) == 1
 
 
+def test_no_node_that_pays_is_left_out_for_its_small_chance():
+    for seed in range(60):
+        weights, costs = curves(seed, kinds=1, nodes=8)
+        builder = BUILDERS["ddtree"](size="auto", costs=(costs[0], costs[1], costs[3], costs[7]))
+        state = Rate(written=1.0 + seed % 3, cost=1.0)
+        price = builder.price(state)
+        count = best_count(weights[0], builder.step_costs, price)
+        assert count == 1 or weights[0][count - 1] >= builder.least_chance(state) - 1e-12
+
+
 @pytest.mark.parametrize("name", ["ddtree", "eagle2", "dyspec"])
 def test_a_draft_that_promises_too_much_is_believed_less(name):
     assert Rate(promised=9.0, accepted=3).agreement == 0.4

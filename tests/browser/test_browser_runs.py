@@ -86,6 +86,11 @@ def test_a_second_run_of_the_same_settings_takes_the_next_seed_and_says_so(serve
     expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text(f"seed {following}")
     expect(page.locator("#sv-headline")).to_contain_text(f"seed {following}, the next")
     assert ribbon.text_content() != text
+    prompt = page.locator("#sv-prompt textarea")
+    before = prompt.input_value()
+    prompt.fill("another one")
+    expect(page.locator("#sv-headline")).to_contain_text("The prompt changed: press Run.")
+    prompt.fill(before)
     page.get_by_label("New tokens").fill("20")
     page.get_by_label("New tokens").press("Tab")
     expect(page.locator("#sv-headline")).to_contain_text("The settings changed")

@@ -10,6 +10,7 @@ from specviz.drafters.base import Drafter
 from specviz.proof.same_text import promised
 
 LETTERS = "ABC"
+GIVEN = "given"  # a value that has no short text
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,9 @@ class Entry:
         for strategy in filter(None, (self.config.builder, self.config.verifier, self.drafter)):
             schema = strategy.parameter_schema()
             for name, value in strategy.parameters.items():
-                if value != type(strategy).model_fields[name].default:
+                # "costs given" would say nothing.
+                changed = value != type(strategy).model_fields[name].default
+                if changed and short(value) != GIVEN:
                     parts.append(f"{schema[name]['title'].lower()} {short(value)}")
         return ", ".join(parts)
 
@@ -122,4 +125,4 @@ def short(value: object) -> str:
         return f"{value:g}"
     if isinstance(value, str):
         return value
-    return "given"
+    return GIVEN

@@ -7,6 +7,7 @@ decoding, that of all rounds, so that factors, times and tokens per second alway
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from statistics import mean
 
 from specviz.record.metrics import Counts
@@ -55,15 +56,26 @@ def race_clock(
 
 
 def basis(entries: Sequence[Entry], speedups: Sequence[PairedSpeedup | None]) -> str:
-    """What factors, race and table rest on, in a sentence; empty where nothing was timed."""
+    """What factors, race and table rest on, and which of them the rounds do not tell apart; empty
+    where nothing was timed."""
     parts = []
+    timed = []
     for title, speedup in zip(titles(entries), speedups, strict=True):
         if speedup:
             rounds = f"1 round {speedup.speedup:.2f}"
             if speedup.rounds > 1:
                 rounds = f"{speedup.rounds} rounds {speedup.low:.2f} to {speedup.high:.2f}"
+                timed.append((title, speedup))
             parts.append(f"{title} in {rounds} times as fast")
     if not parts:
         return ""
-    measured = "Timed in turns with plain decoding, which gives the factors, times and table"
-    return f"{measured}: {'; '.join(parts)}."
+    # A round of each run alternates with one of plain decoding.
+    measured = "Each run was timed in turns with plain decoding"
+    sentences = [f"{measured}: {'; '.join(parts)}. Factors, times and table are from these rounds."]
+    for (first, one), (second, other) in combinations(timed, 2):
+        if one.low <= other.high and other.low <= one.high:
+            sentences.append(
+                f"The rounds of {first} and {second} overlap: which of them is faster is within "
+                "their spread."
+            )
+    return " ".join(sentences)

@@ -80,12 +80,12 @@ def promised(one: Entry, other: Entry) -> str | None:
     """Why two entries must write the same text; None if they need not."""
     if one.same_as_plain and other.same_as_plain:
         if one.config.temperature == 0:
-            return "at temperature 0 both write the most probable tokens of the target"
+            return "at temperature 0 each writes the most probable tokens of the target"
         if one.autoregressive and other.autoregressive:
-            return "both are plain decoding with the same seed"
+            return "each is plain decoding with the same seed"
         return f"seed {one.config.seed} alone determines the target’s race"
     if one.config == other.config:
-        return "both are the same configuration with the same seed"
+        return "each is the same configuration with the same seed"
     return None
 
 
@@ -97,8 +97,8 @@ def _why(one: Entry, other: Entry) -> str:
             f"{entry.letter} is lossy: {entry.lossy}" for entry in lossy
         )
     return (
-        "Different texts are expected: each run uses its own random draws. Both "
-        "are lossless, so both texts follow the target’s distribution."
+        "Different texts are expected: each run uses its own random draws. The text of every "
+        "lossless run follows the target’s distribution."
     )
 
 

@@ -55,7 +55,7 @@ def verdict(result: Sampled) -> str:
     if deviates:
         answer = "No: speculation deviates from"
     elif few:
-        answer = "Too few runs to say: speculation so far agrees with"
+        answer = "Too few samples for an answer; so far speculation agrees with"
     plain = "agrees"
     if result.deviates(result.plain):
         plain = "deviates too"
@@ -63,9 +63,9 @@ def verdict(result: Sampled) -> str:
         f"{answer} the target's distribution (total variation distance "
         f"{result.distance(result.speculated):.3f}). Plain decoding {plain} "
         f"({result.distance(result.plain):.3f}).",
-        f"As many exact samples are at a distance of {result.expected:.3f} or less on average. "
-        "The answer is no where fewer than 1 in 1,000 of such samples would differ as much "
-        "(chi-square test).",
+        f"{result.runs:,} exact samples also differ by chance, on average by "
+        f"{result.expected:.3f} or less. The answer is no where fewer than 1 in 1,000 sets of "
+        "exact samples would differ as much (chi-square test).",
     ]
     if result.passes is None:
         sentences.append(

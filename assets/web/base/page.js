@@ -105,8 +105,10 @@ function hintKeys() {
   const plays = [...playing].find(part => part.checkVisibility())?.dataset.plays;
   const hint = document.createElement('p');
   hint.className = 'sv-key-hint';
-  const always = '✕ shows the tabs · Escape ends';
-  hint.textContent = plays ? `${plays} · ${always}` : always;
+  // What has no mouse has no keys either, and no corner to point at.
+  const isTouched = matchMedia('(hover: none)').matches;
+  const always = isTouched ? '✕ ends' : '✕ shows the tabs · Escape ends';
+  hint.textContent = plays && !isTouched ? `${plays} · ${always}` : always;
   document.body.append(hint);
   setTimeout(() => hint.remove(), HINT);
 }

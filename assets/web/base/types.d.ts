@@ -67,7 +67,7 @@ interface Held {
   weights: string;
 }
 
-/** The sentence about a run, in three parts, and whether the controls hold something else. */
+/** The sentence about a run, in three parts. */
 interface Headline {
   strong: string;
   text: string;
@@ -76,7 +76,8 @@ interface Headline {
   done?: number;
   /** Whether it is slower than plain decoding. */
   slow?: boolean;
-  stale: boolean;
+  /** Which controls hold something else by now: "settings", "prompt" or none. */
+  stale: string;
 }
 
 /** What the parts of the page may tell each other, by name. */

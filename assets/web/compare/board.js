@@ -184,7 +184,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   function head() {
-    const isStale = run.isWaiting || differs();
+    const isStale = run.isWaiting || differs() !== '';
     $('title-line').textContent = [run.badge, run.when, run.pair].filter(Boolean).join(' · ');
     say($('state'), isStale ? staleText() : stateText());
     $('basis').textContent = run.basis;
@@ -192,17 +192,18 @@ export function compareBoard(element, server, settings = () => undefined) {
     $('state').dataset.state = run.state;
   }
 
-  /** Whether the controls hold something else than what is shown. */
+  /** Which controls hold something else than what is shown: "settings", "prompt" or none. */
   function differs() {
     const now = settings();
-    if (now === undefined || isBusy() || !run.columns.length) return false;
+    if (now === undefined || isBusy() || !run.columns.length) return '';
+    if (now !== run.settings) return 'settings';
     // a model's template may end the text of a prompt with lines of its own
-    return now !== run.settings || fieldIn(COMPARE_PROMPT)?.value.trim() !== run.prompt?.trim();
+    return fieldIn(COMPARE_PROMPT)?.value.trim() === run.prompt?.trim() ? '' : 'prompt';
   }
 
   function staleText() {
     const shown = run.badge ? `the ${run.badge} race` : 'the earlier run';
-    const why = run.isWaiting ? run.note : 'The settings changed: press Run.';
+    const why = run.isWaiting ? run.note : `The ${differs()} changed: press Run.`;
     return `${why} Below is still ${shown}.`;
   }
 
@@ -211,7 +212,7 @@ export function compareBoard(element, server, settings = () => undefined) {
     if (run.state === 'stopped') return 'Stopped.';
     const at = run.columns.findIndex(column => column.state === 'running');
     if (run.state !== 'running' || at < 0) return '';
-    return `Decoding ${run.columns[at].about.title}, ${at + 1} of ${run.columns.length}.`;
+    return `Run ${at + 1} of ${run.columns.length}: ${run.columns[at].about.title}.`;
   }
 
   return {
@@ -262,5 +263,8 @@ export function standing(columns, time) {
     const step = ends.filter(end => end <= time).length - 1;
     return `${about.title} is at ${step < 0 ? 0 : totals[step]} of ${totals[totals.length - 1]}`;
   });
-  return `Done: ${done.join(', ')}. ${behind.join(', ')}.${ties}`;
+  // The clock stands still there.
+  const isFirst = time === length(order[0]);
+  const goesOn = isFirst ? ' Play shows the rest.' : '';
+  return `Done: ${done.join(', ')}. ${behind.join(', ')}.${ties}${goesOn}`;
 }

@@ -8,6 +8,8 @@ import { query } from '../base/dom.js';
 /** @param {number} part @param {number} whole */
 const fraction = (part, whole) => (whole ? Math.min(1, part / whole) : 0);
 
+const WIDE = 1.2; // the best round over the worst, from which on both stand beside their mean
+
 /** @param {number} value in seconds */
 function duration(value) {
   if (value < 1) return `${(1000 * value).toFixed(0)} ms`;
@@ -43,6 +45,7 @@ export function headlineOf({ figures, head, against, state, note, done, isNext }
   const parts = [
     slow,
     timed && `${perPass} instead of 1`,
+    timed && timed.high > WIDE * timed.low && roundsText(timed),
     isNext && `seed ${new URLSearchParams(head.settings).get('seed')}, the next`,
     exactness(head),
     head.recorded && (head.badge || 'recorded'),

@@ -12,7 +12,7 @@ import { isOver, originOf, takeStop } from './run.js';
 export function headline(element) {
   subscribe('headline', element, ({ strong, text, small, done, slow, stale }) => {
     const line = query(element, '.sv-headline');
-    line.classList.toggle('stale', stale);
+    line.classList.toggle('stale', stale !== '');
     line.classList.toggle('slow', slow ?? false);
     const bar = query(element, '.sv-progress', HTMLProgressElement);
     bar.hidden = typeof done !== 'number';
@@ -20,7 +20,7 @@ export function headline(element) {
     const [first, second, third] = line.children;
     sayTerms(first, strong);
     sayTerms(second, text);
-    sayTerms(third, stale ? 'The settings changed: press Run.' : small);
+    sayTerms(third, stale ? `The ${stale} changed: press Run.` : small);
   });
 }
 
@@ -86,14 +86,14 @@ export function freshness(element, changed, currentRun) {
     if (target.closest?.(PROMPT)) changed();
   });
 
-  /** @param {import('./run.js').Run} run */
+  /** Which controls differ: "settings", "prompt" or none. @param {import('./run.js').Run} run */
   function differs({ head, models, weights }) {
     const prompt = box();
-    if (!controls || !head.settings) return false;
-    if (controls.settings !== head.settings) return true;
-    if (controls.models !== (models ?? first?.models)) return true;
-    if (controls.weights !== (weights ?? first?.weights)) return true;
-    return prompt !== null && prompt.value !== head.prompt;
+    if (!controls || !head.settings) return '';
+    if (controls.settings !== head.settings) return 'settings';
+    if (controls.models !== (models ?? first?.models)) return 'settings';
+    if (controls.weights !== (weights ?? first?.weights)) return 'settings';
+    return prompt !== null && prompt.value !== head.prompt ? 'prompt' : '';
   }
 
   /** Sets the next seed before a second run of the same settings begins. @param {any} event */
@@ -125,8 +125,8 @@ export function freshness(element, changed, currentRun) {
       controls = now;
       changed();
     },
-    /** @param {import('./run.js').Run} run */
-    stale: run => !isAwaited && isOver(run) && differs(run),
+    /** What changed since a run that is over. @param {import('./run.js').Run} run */
+    stale: run => (!isAwaited && isOver(run) ? differs(run) : ''),
     /**
      * Whether a run is awaited as a message comes; one of no run says that it failed or stopped.
      * @param {Message} message

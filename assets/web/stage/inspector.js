@@ -70,7 +70,7 @@ export function inspectorView(element, openLab) {
     lab.hidden = true;
     token.textContent = '';
     $('why').textContent = '';
-    $('facts').textContent = 'Point at a node of the tree or click it.';
+    $('facts').textContent = 'Choose a node of the tree.';
     $('detail').replaceChildren();
   }
   clear();

@@ -165,7 +165,7 @@ export function runPlayer(element, around = {}) {
   /** The words and numbers of the whole run. */
   function writeAround() {
     const content = headlineOf(run);
-    if (content) around.headline?.({ ...content, stale: fresh?.stale(run) ?? false });
+    if (content) around.headline?.({ ...content, stale: fresh?.stale(run) ?? '' });
     run.isShown = !position.following;
     $('ribbon').dataset.grows = String(position.following);
     writeAddress(run);

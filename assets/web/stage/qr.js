@@ -2,6 +2,8 @@
 
 import { button, makeSvg, make } from '../base/dom.js';
 
+const LOCAL = /^(localhost|127\..*|\[::1\])$/; // hosts that are this machine, whoever asks
+
 /**
  * Shows a code over the page until it is closed.
  * @param {HTMLElement} element
@@ -17,9 +19,11 @@ export function showCode(element, rows, link) {
     [...row].flatMap((square, x) => (square === '1' ? [`M${x} ${y}h1v1h-1z`] : [])),
   );
   makeSvg('path', { d: squares.join(''), fill: '#000' }, svg);
+  const isLocal = LOCAL.test(new URL(link).hostname);
   dialog.append(
     svg,
     make('p', link),
+    make('p', isLocal ? 'Only this machine can open this link: the page has a local address.' : ''),
     button('Close', () => dialog.close()),
   );
   dialog.addEventListener('keydown', event => event.stopPropagation()); // Escape closes it alone

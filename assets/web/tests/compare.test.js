@@ -20,7 +20,10 @@ const plain = run('Plain', [0.1, 0.3, 0.8], [1, 2, 8], '1×');
 
 test('who is through, and how far the others are', () => {
   assert.equal(standing([plain, tree], 0.1), '');
-  assert.equal(standing([plain, tree], 0.2), 'Done: Tree in 0.20 s. Plain is at 1 of 8.');
+  // there the clock stands still, though it is not the end
+  const first = 'Done: Tree in 0.20 s. Plain is at 1 of 8.';
+  assert.equal(standing([plain, tree], 0.2), `${first} Play shows the rest.`);
+  assert.equal(standing([plain, tree], 0.21), first);
   assert.equal(standing([plain, tree], 0.8), 'All are done: Tree in 0.20 s, Plain in 0.80 s.');
   assert.equal(standing([], 1), '');
 });
@@ -30,7 +33,7 @@ test('two runs that end within a few percent of each other are called so', () =>
   const tie = 'Tree and Chain end within 1 % of each other.';
   assert.equal(
     standing([plain, chain, tree], 0.2),
-    'Done: Tree in 0.20 s. Chain is at 4 of 8, Plain is at 1 of 8.',
+    'Done: Tree in 0.20 s. Chain is at 4 of 8, Plain is at 1 of 8. Play shows the rest.',
     'not of runs that have not ended',
   );
   assert.ok(standing([plain, chain, tree], 0.8).endsWith(`0.80 s. ${tie}`));

@@ -259,14 +259,15 @@ function visibleIn({ key, node, from }, frame) {
  * @param {Measured | undefined} before whose rulers are good for the same font
  */
 function measure(svg, wide, before) {
-  const below = wide < NARROW && !presents();
+  const below = wide < NARROW;
   const size = typeSize(below);
   const unit = below ? 1 : size / 14.5;
   const font = `${size}px ${getComputedStyle(svg).fontFamily}`;
   const width = before?.font === font ? before.width : ruler(font);
   const line = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
   const least = { dx: (below ? 44 : 64) * unit, dy: size * (below ? 2.5 : line) };
-  const [smallest, largest] = presents() ? [0.95, 2.2] : [SMALLEST, LARGEST];
+  const isProjected = presents() && !below;
+  const [smallest, largest] = isProjected ? [0.95, 2.2] : [SMALLEST, LARGEST];
   const scales = { smallest, largest, low: below ? size : 0 };
   const places = { widths: [], xs: [], dy: 0, end: Infinity, right: Infinity };
   return { size, font, unit, width, below, least, ...scales, ...places };

@@ -84,6 +84,8 @@ def test_what_is_said_of_two_texts():
         assert (found["kind"], found["position"]) == (kind, position)
         promise = texts.promised(one, other)
         assert (promise is None) == (one is tree) and (promise or "") in found["why"]
+        # The page writes a reason once, also below three columns of which it is true.
+        assert "both" not in found["why"].lower()
     lossy = Entry("B", replace(TREE, verifier=V["typical"]()))
     assert V["typical"].bias in texts.compare_texts(tree, [1], lossy, [2])["why"]
     assert (
@@ -165,6 +167,14 @@ def test_a_single_round_has_no_range():
     assert spread["speedup vs. plain decoding"] == ("2.00×", "1 round")
     sentence = basis(ENTRIES[:1], [once])
     assert " in 1 round 2.00 times as fast." in sentence
+    assert "overlap" not in basis(ENTRIES[:2], [once, once])
+
+
+@pytest.mark.parametrize(("other", "overlaps"), [(2.2, True), (2.4, False)])
+def test_runs_that_the_rounds_do_not_tell_apart_are_named(other, overlaps):
+    """One has the better mean, which says nothing where a round of the other was better."""
+    sentence = basis(ENTRIES, [timed(2.0, 9.0), timed(other, 9.0), None])
+    assert ("The rounds of Sequoia 16 and Chain of 4 overlap" in sentence) == overlaps
 
 
 def test_factor_race_and_table_are_of_the_same_rounds():

@@ -15,7 +15,7 @@ from specviz.proof.sampled import sampling
     ("runs", "deviating", "begins", "plain"),
     [
         (50, "", "Yes: speculation agrees with", "Plain decoding agrees"),
-        (11, "", "Too few runs to say", "Plain decoding agrees"),
+        (11, "", "Too few samples for an answer", "Plain decoding agrees"),
         (50, "speculated", "No: speculation deviates from", "Plain decoding agrees"),
         (50, "speculated plain", "No: speculation deviates from", "Plain decoding deviates too"),
     ],

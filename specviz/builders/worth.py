@@ -27,8 +27,9 @@ from functools import lru_cache
 from typing import Annotated, Literal, NamedTuple, Self
 
 import numpy as np
-from pydantic import BeforeValidator, Field
+from pydantic import Field, model_validator
 
+from ..base.codec import JsonObject
 from ..base.files import read_table
 from ..record.vectors import EMBEDDED
 from ..sampling.distributions import Distributions
@@ -40,12 +41,10 @@ SHARES = 8  # children that a node is taken to have
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 TargetCosts = Annotated[tuple[Positive, ...], Field(min_length=2, max_length=11)]
-DraftCosts = Annotated[
-    tuple[NonNegative, ...],
-    Field(min_length=1, max_length=12),
-    # A single number, as older runs have it, is the cost of every pass.
-    BeforeValidator(lambda value: (value,) if isinstance(value, int | float) else value),
-]
+DraftCosts = Annotated[tuple[NonNegative, ...], Field(min_length=1, max_length=12)]
+# The defaults of runs that were saved before there was "auto".
+OLD_COSTS = (1.0, 1.0, 1.24, 1.24, 1.74, 2.69, 4.38)
+OLD_DRAFT_COST = 0.5
 
 
 class StepCosts(NamedTuple):
@@ -158,6 +157,16 @@ class SizedByCost(TreeBuilder):
         description="For size auto: cost of a step's first draft pass, and then of a pass over 1, "
         "2, 4, 8, ... nodes, in steps of plain decoding, or auto (stored for pair and drafter).",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_old_defaults(cls, values: JsonObject) -> JsonObject:
+        if values.get("draft_cost") == OLD_DRAFT_COST:
+            values = values | {"draft_cost": "auto"}
+        costs = values.get("costs")
+        if isinstance(costs, list | tuple) and tuple(costs) == OLD_COSTS:
+            values = values | {"costs": "auto"}
+        return values
 
     def prepare(
         self, verifier: Verifier, temperature: float, drafter: str, pair: str, on_disk: bool = False

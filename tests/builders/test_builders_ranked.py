@@ -9,6 +9,7 @@ import specviz
 from specviz.builders.base import Draft
 from specviz.builders.plans import best_trees
 from specviz.builders.worth import Rate, best_count, is_worth
+from specviz.config.strategy import strategy_of
 from specviz.drafters.base import DrafterSession
 from specviz.proof.lossless import error_in
 from specviz.record.vectors import EMBEDDED
@@ -246,6 +247,13 @@ def test_costs_are_those_of_pair_drafter_and_place():
     assert prepared("other", "other", False).costs == prepared(EMBEDDED, "model", False).costs
     given = prepared("smollm2", "eagle", False, costs=(1.0, 2.0))
     assert given.costs == (1.0, 2.0) and given.draft_cost == head.draft_cost
+
+
+@pytest.mark.parametrize("name", ["ddtree", "eagle2", "ddd", "dyspec", "sequoia"])
+def test_runs_that_were_saved_with_the_costs_of_old_have_the_defaults(name):
+    old = {"costs": [1.0, 1.0, 1.24, 1.24, 1.74, 2.69, 4.38], "draft_cost": 0.5}
+    saved = {"name": name, "parameters": {"size": 12, **old}}
+    assert strategy_of("builder", saved) == BUILDERS[name](size=12)
 
 
 def test_sequoia_with_auto_size_runs():

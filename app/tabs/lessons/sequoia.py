@@ -61,8 +61,8 @@ def repeated(step):
 LESSON = Lesson(
     "sequoia",
     (
-        Recording("tree", "Sequoia", TREE, steps=24),
-        Recording("specinfer", "SpecInfer’s rule", SPECINFER, steps=24),
+        Recording("tree", "Sequoia", TREE, steps=15),
+        Recording("specinfer", "SpecInfer’s rule", SPECINFER, steps=15),
         Recording("dyspec", "DySpec’s trees", DYSPEC),
     ),
     facts,

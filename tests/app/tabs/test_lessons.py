@@ -66,6 +66,8 @@ def toy_recordings():
     pair, found = Wordy(), {}
     for name, lesson in lessons.LESSONS.items():
         if name != "cost":
+            # Trees are planned with the stored acceptance of the lesson's pair.
+            pair.info = pair.toy.info | {"name": lesson.target}
             found[name] = record.record(pair, lesson)
     return found
 

@@ -223,6 +223,15 @@ def test_presented_it_shows_the_race_and_nothing_else(seen):
     for part in (f"{BOARD} .sv-table", f"{BOARD} .sv-texts", "#sv-compare-run"):
         expect(page.locator(part)).to_be_hidden()
     expect(page.locator(".sv-key-hint")).to_have_count(0)
+    # the tabs come where the corner is pointed at; a click leaves the keys to the picture
+    page.locator(".sv-view").hover()
+    page.get_by_role("tab", name="Explore").click()
+    page.get_by_role("tab", name="Compare").click()
+    page.mouse.move(300, 500)
+    expect(page.locator(".tab-wrapper").first).to_have_css("opacity", "0")
+    page.keyboard.press("Home")
+    expect(page.locator(f"{BOARD} .sv-compare")).to_have_attribute("data-time", "0")
+    page.keyboard.press("End")
     present(page)
     page.wait_for_function(FOLLOWED)
 

@@ -21,7 +21,7 @@ export function pathOf(step) {
 }
 
 /**
- * Marks the step at hand and scrolls to its last token.
+ * Marks the step at hand and scrolls to the last token that is written.
  * @param {HTMLElement} box
  * @param {HTMLElement[][]} spans those of each step
  * @param {number} current
@@ -34,9 +34,11 @@ export function follow(box, spans, current, count = Infinity) {
       span.classList.toggle('here', i === current);
     }),
   );
-  const last = (spans[current] || []).at(-1);
+  // A line break also reaches into the next line, where nothing is written yet.
+  const written = spans.flat().filter(span => !span.classList.contains('later'));
+  const last = written.findLast(span => span.textContent?.trim());
   if (last) show(box, last);
-  else if (current < 0) box.scrollTop = 0;
+  else box.scrollTop = 0;
 }
 
 /** @param {HTMLElement} box @param {HTMLElement} span */

@@ -3,6 +3,7 @@
 import { finder, say } from '../base/dom.js';
 import { closedByEscape } from '../base/escape.js';
 import { keys } from '../base/keys.js';
+import { presents } from '../base/page.js';
 import { reducedMotion } from '../base/stepper.js';
 
 /** @typedef {import('./column.js').Column} Column */
@@ -158,6 +159,7 @@ export function sharedClock(root, { columns, running, changed }) {
   );
 
   closedByEscape(root, 'card', () => {
+    if (presents()) return false; // the trees are not shown then
     const picked = columns().find(column => column.pinned !== null);
     picked?.pin(null);
     return picked !== undefined;

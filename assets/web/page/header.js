@@ -30,6 +30,11 @@ export function pageHeader(element) {
     present(false);
     return wasPresented;
   });
+  // A tab that was clicked would keep the keys of the picture, and the tabs over it.
+  onPage(element, 'click', ({ target, detail }) => {
+    const tab = target.closest?.('[role=tab]');
+    if (detail && presents()) tab?.blur();
+  });
   onPage(element, 'fullscreenchange', () => {
     if (!document.fullscreenElement) present(false);
   });

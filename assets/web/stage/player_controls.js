@@ -36,8 +36,9 @@ export function playerControls(element, { tree, position, show, pinned, pick }) 
   onToken($('ribbon'), show);
 
   closedByEscape(query(element, '.sv'), 'card', () => {
+    if (presents()) return false; // Escape ends that, whatever is selected
     const isPicked = pinned() !== null;
-    const plays = !presents() && !position.resting;
+    const plays = !position.resting;
     if (isPicked) pick(null);
     else if (plays) position.rest();
     return isPicked || plays;

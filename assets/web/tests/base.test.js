@@ -112,6 +112,27 @@ test('the step at hand is marked, later ones as well', () => {
   );
 });
 
+test('a box of one line shows the last that is written, not the empty one after its line break', () => {
+  const document = freshPage('<div></div>');
+  const box = document.querySelector('div');
+  const place = (text, offsetTop, offsetHeight) => {
+    const span = box.appendChild(document.createElement('span'));
+    span.textContent = text;
+    for (const [name, value] of Object.entries({ offsetTop, offsetHeight }))
+      Object.defineProperty(span, name, { value });
+    return span;
+  };
+  for (const [name, value] of Object.entries({ offsetTop: 0, clientHeight: 20 }))
+    Object.defineProperty(box, name, { value });
+  const spans = [[place('one', 0, 20), place('\n', 0, 40)], [place('two', 20, 20)]];
+  follow(box, spans, 0);
+  assert.equal(Math.abs(box.scrollTop), 0);
+  follow(box, spans, 1, 0);
+  assert.equal(Math.abs(box.scrollTop), 0, 'nothing of the next step is written yet');
+  follow(box, spans, 1);
+  assert.equal(box.scrollTop, 20);
+});
+
 test('the first use of a term in a text explains itself', () => {
   freshPage();
   const parts = text =>

@@ -206,6 +206,10 @@ def measure_machine(
         sizes: nodes of the trees with the root.
         rounds: prompts, each decoded once with every tree and once without.
         seconds: time limit for the costs.
+
+    Returns:
+        Runs done, of how many, and what was measured so far: None until every size was timed once,
+        or the time for the costs is over.
     """
     rule = "sequoia"
     if temperature == 0:
@@ -214,10 +218,12 @@ def measure_machine(
     config = config.for_pair(pair)
     acceptance = find_acceptance(rule, temperature, config.drafter.name, pair.info["name"])
     cost = None
-    for update in measure_cost(pair, config, (1, *sizes, 64), seconds=seconds):
+    every = 3  # rounds over all sizes
+    for update in measure_cost(pair, config, (1, *sizes, 64), every, seconds=seconds):
         cost = update.result
         measured = None
-        if cost:
+        # Of a few small sizes a table would be a straight line drawn on to all others.
+        if cost and every * update.done >= update.total:
             measured = MachineMeasurement(cost)
         yield Progress(update.done, 2 * update.total, update.stage, measured)
     assert cost  # or `measure_cost` raises

@@ -139,7 +139,10 @@ def build(service: RunService) -> None:
             yield {line: status_text(text, "error")}
 
     # True as well where nothing was measured yet.
-    stopped = "Stopped. What was measured is in the figures that say “measured on this machine”."
+    stopped = (
+        "Stopped. Figures that say “measured on this machine” show what was measured; the others "
+        "are recorded."
+    )
     job = Job(stop, line, {line: status_text(stopped)})
     job.bind(go.click, run, [temperature, rules], outputs)
 
@@ -173,8 +176,10 @@ QUESTIONS = {  # name of a figure -> its question, and how it is read
     "cost": (
         "How much longer does a pass over many nodes take?",
         "The time of a target pass over n nodes, relative to one node. While the line is flat, "
-        "more nodes cost no more time: reading the weights dominates. On logarithmic axes equal "
-        "distances are equal factors.",
+        "more nodes cost no more time: reading the weights dominates. A bar holds the middle half "
+        "of the passes that were timed. Noise may make a larger pass faster; it is then drawn as "
+        "slow as the smaller one, so a level line means that no difference was found. On "
+        "logarithmic axes equal distances are equal factors.",
     ),
     "predicted": (
         "Does the prediction hold?",
@@ -205,13 +210,14 @@ def contents(
         # What is recorded of another pair says nothing about this one.
         if result.cost.settings["pair"] != PAIR:
             costs.clear()
+        here = f"{recorded.source_of(result.cost)}, measured on this machine"
+        source = f"{here}; weights on disk: {past.label}" if costs else here
         costs = {HERE: result.cost, **costs}
-        source = f"{recorded.source_of(result.cost)}, measured on this machine"
         kind = "measured"
         # Trees are timed after the costs; until then those that were recorded stay.
         if result.points:
             points = {HERE: result.points}
-            timed_source = source
+            timed_source = here
             timed_kind = kind
             timed_at = result.cost.settings["temperature"]
     # Speedup = expected tokens of the best tree over the time of its step, for each size.
@@ -220,7 +226,9 @@ def contents(
         # Each place by the drafter whose costs were measured there.
         measured_with = table.settings["drafter"], table.settings["pair"]
         vector = find_acceptance(RULE, temperature, *measured_with)
-        forecasts[name] = forecast(vector, table, SIZES, DEPTHS)
+        # No size beyond those whose pass was timed.
+        timed = [size for size in SIZES if size <= table.sizes[-1]]
+        forecasts[name] = forecast(vector, table, timed, DEPTHS)
     chains = recorded.chains()
     lengths = chains.accepted[f"{temperature:g}"]
     acceptance = find_vector(VECTORS, RULE, temperature)

@@ -9,7 +9,7 @@ from specviz.record.vectors import Plan, by_level
 
 from ..parts.fastest import fastest, where_of
 
-WIDE = 64  # nodes, whose cost the answer names
+WIDE = 64  # nodes at most, whose cost the answer names
 
 
 def fastest_tree(forecasts: dict[str, Forecast]) -> str:
@@ -25,11 +25,13 @@ def cost_of_a_pass(costs: dict[str, CostTable]) -> str:
     """What a pass over many nodes costs, in each place."""
     parts = []
     than_what = " as long as one over a single node"  # said once
+    # A slow machine may have timed smaller passes only.
+    nodes = min(WIDE, *(table.sizes[-1] for table in costs.values()))
     for place, table in costs.items():
-        ratio = table.target(WIDE) / table.target(1)
+        ratio = table.target(nodes) / table.target(1)
         parts.append(f"{ratio:.1f} times{than_what} with {where_of(place)}")
         than_what = ""
-    return f"A pass over {WIDE} nodes takes {', and '.join(parts)}."
+    return f"A pass over {nodes} nodes takes {', and '.join(parts)}."
 
 
 def accepted_by_rank(acceptance: Plan) -> str:

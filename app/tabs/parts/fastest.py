@@ -22,7 +22,7 @@ def fastest(best: dict[str, tuple[str, float]]) -> str:
     sentences = []
     than_what = " as plain decoding"  # said once
     for place, (tree, speed) in best.items():
-        fact = "no tree is faster than plain decoding"
+        fact = "none of these trees is faster than plain decoding"
         if speed > 1:
             fact = f"{tree}, {speed:.1f} times as fast{than_what}"
             than_what = ""

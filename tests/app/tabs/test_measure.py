@@ -57,6 +57,27 @@ def test_answers_follow_the_temperature_and_name_what_was_measured_here():
     assert here["predicted"].source.endswith("temperature 0.8")
 
 
+def test_no_answer_speaks_of_sizes_beyond_those_that_were_timed_here():
+    table = recorded.read().costs["memory"]
+    columns = {"sizes": (1, 2, 4), "target_s": (0.01, 0.011, 0.02), "overhead_s": (0.0,) * 3}
+    short = replace(table, spread={}, **columns)
+    shown = measure.contents(0.6, [], MachineMeasurement(short))
+    assert shown["cost"].answer.startswith("A pass over 4 nodes takes 2.0 times as long")
+    for line in shown["sizes"].figure.data[:2]:
+        assert max(line.x) <= 4, "the line of this machine and its star"
+    for content in measure.contents(0.6, [], None)["sizes"].figure.data:
+        assert max(content.x) <= table.sizes[-1], "nor where all is recorded"
+
+
+def test_what_is_recorded_beside_what_was_measured_here_is_named_as_recorded():
+    past = recorded.read()
+    shown = measure.contents(0.6, [], MachineMeasurement(past.costs["memory"]))
+    for name in ("sizes", "cost"):
+        assert "weights on disk" in shown[name].answer.lower()
+        assert f"measured on this machine; weights on disk: {past.label}" in shown[name].source
+    assert past.label in shown["predicted"].source, "until trees were timed here"
+
+
 def test_every_number_names_its_model_as_the_menu_does_and_where_the_weights_are():
     shown = measure.contents(0.6, [], None)
     for name, content in shown.items():
@@ -88,7 +109,7 @@ def test_the_worst_prediction_is_the_one_that_is_named():
 def test_where_no_tree_is_faster_the_answer_says_so():
     slow = replace(recorded.read().costs["memory"], target_s=(10.0,) * 7, spread={})
     text = fastest_tree({"in memory": forecast((0.5,), slow, (2, 4), (1, 2))})
-    assert text == "Weights in memory: no tree is faster than plain decoding."
+    assert text == "Weights in memory: none of these trees is faster than plain decoding."
 
 
 def test_json_for_the_page_cannot_be_markup():

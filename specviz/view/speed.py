@@ -13,7 +13,7 @@ from ..measure.forecast import Forecast
 from ..measure.this_machine import Point
 from . import theme
 
-TREE_SIZE = "tree size (nodes, including the root)"
+TREE_SIZE = "nodes in the tree"
 
 
 def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
@@ -23,7 +23,7 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
     Args:
         tables: name -> costs; a projection is drawn dashed.
     """
-    fig = theme.figure("n, nodes in the tree", "time / time for one node")
+    fig = theme.figure(TREE_SIZE, "time (one node = 1)")
     for place, (name, table) in enumerate(tables.items()):
         unit, scale = table.display_unit
         # Relative to one node, so that machines of very different speed share an axis.
@@ -36,7 +36,7 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
         style["line"]["dash"] = "dash" if table.projection else "solid"
         theme.curve(fig, table.sizes, times, label, style, "%{x} nodes: %{y:.2f} ×", error_y=bars)
     theme.logarithmic("x", fig, powers_of_two(fig))
-    theme.logarithmic("y", fig, [1, 2, 5, 10, 20, 50, 100])
+    theme.logarithmic("y", fig, [1, 2, 3, 4, 5, 10, 20, 30, 50, 100])
     return theme.label_lines(fig)
 
 

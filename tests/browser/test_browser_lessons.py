@@ -263,6 +263,22 @@ def test_on_a_phone_the_picture_stays_in_view_beside_the_text_that_speaks_of_it(
         expect(page.locator(f"#sv-lessons {part}")).to_be_in_viewport(ratio=0.99)
 
 
+UNCUT = """() => { const stage = document.querySelector('.sv-lesson-stage');
+  return stage.scrollHeight <= stage.clientHeight + 1; }"""
+
+
+def test_on_a_phone_no_step_of_a_lesson_is_cut_where_its_picture_stays_in_view(page):
+    resize(page, {"width": 390, "height": 844})
+    scrub = page.locator("#sv-lessons .sv-scrub")
+    for name in ("cost", "drafts", "sequoia", "exact"):
+        lesson = choose(page, name)
+        for step in range(len(lesson["pictures"][0]["message"]["steps"])):
+            scrub.evaluate(
+                "(bar, at) => { bar.value = at; bar.dispatchEvent(new Event('input')); }", step
+            )
+            assert page.evaluate(UNCUT), f"{name}, step {step + 1}"
+
+
 def test_links_lead_to_a_step_and_older_numbers_to_their_lesson(book):
     page = book("lesson=sequoia&recording=1&step=3&node=1")
     expect(page.locator("#sv-lessons .sv-where")).to_contain_text("step 3 of")

@@ -66,6 +66,12 @@ def test_on_a_phone_an_answer_is_followed_by_its_figure(seen):
         parts = [".sv-answer", ".sv-source", ".js-plotly-plot .main-svg >> nth=0", ".sv-read"]
         tops = [seen.locator(f"#sv-figure-{name} {part}").bounding_box()["y"] for part in parts]
         assert tops == sorted(tops), name
+        figure = seen.locator(f"#sv-figure-{name} .js-plotly-plot").bounding_box()
+        for title in seen.locator(f"#sv-figure-{name} :is(.xtitle, .ytitle)").all():
+            place = title.bounding_box()
+            for start, length in (("x", "width"), ("y", "height")):
+                assert figure[start] <= place[start], name
+                assert place[start] + place[length] <= figure[start] + figure[length], name
 
 
 @pytest.fixture

@@ -220,8 +220,8 @@ def caption_of(drawn: list[JsonObject]) -> str:
     past = recorded.read()
     caption = (
         "Speed: expected tokens per pass of this vector over the time of a step. The times are "
-        f"those of {recorded.source_of(past.costs['memory'])}, {past.label}, whatever pair "
-        "the vector is of."
+        f"those of {recorded.source_of(past.costs['memory'])}, {past.label}, "
+        "even where the vector is of other models."
     )
     most = max(tree["nodes"] for tree in drawn)
     smaller = []

@@ -163,16 +163,8 @@ def drawn(measured):
 
 def tokens_and_speed(measured):
     """Tokens per pass, which only rise with the nodes, and the speed that is left of them."""
-    tokens = [[point["nodes"], point["tokens"]] for point in measured["curves"][0]["points"]]
-    largest, most = tokens[-1]
-    curves = [
-        {
-            "name": "tokens per pass",
-            "points": tokens,
-            "best": tokens[-1],
-            "label": f"{largest} nodes, {most:.1f} tokens",
-        }
-    ]
+    # The places come first: they have the colours that they have in the other picture.
+    curves = []
     for curve in measured["curves"]:
         speeds = [[point["nodes"], speedup_of(point, curve)] for point in curve["points"]]
         nodes, speed = max(speeds, key=lambda point: point[1])
@@ -184,6 +176,16 @@ def tokens_and_speed(measured):
                 "label": f"{nodes} nodes, {speed:.1f} x",
             }
         )
+    tokens = [[point["nodes"], point["tokens"]] for point in measured["curves"][0]["points"]]
+    largest, most = tokens[-1]
+    curves.append(
+        {
+            "name": "tokens per pass",
+            "points": tokens,
+            "best": tokens[-1],
+            "label": f"{largest} nodes, {most:.1f} tokens",
+        }
+    )
     return {
         "x": f"nodes in the tree, logarithmic; {LABELS[TALES]}, temperature {WARM}",
         "y": "tokens, or speed (plain = 1)",

@@ -31,6 +31,7 @@ def facts(sequoia, specinfer, dyspec):
         return None
     values = {
         "nodes": len(step.parents),
+        "guesses": len(step.parents) - 1,
         "rates": ", ".join(percent(step.keys[node]) for node in top[:3]),
         "value_1": percent(step.keys[top[0]]),
         "value_2": percent(step.keys[below[0]]),

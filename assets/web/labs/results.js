@@ -30,11 +30,11 @@ function limitOf({ accepted, best, scheme }) {
   const digits = decimalsOf([accepted, best]);
   const average = `It accepts ${accepted.toFixed(digits)} tokens on average`;
   // Another way of drawing gives other drafts, of which another rule may accept more.
-  const drafts = `drafts chosen this way (${SCHEMES[scheme ?? '']})`;
-  if (best - accepted < 5e-5) return ` ${average}; no lossless rule accepts more of ${drafts}.`;
+  const drafts = `where drafts are chosen this way (${SCHEMES[scheme ?? '']})`;
+  if (best - accepted < 5e-5) return ` ${average}; no lossless rule accepts more ${drafts}.`;
   return (
-    ` ${average}. No lossless rule, listed here or not, accepts more than ` +
-    `${best.toFixed(digits)} of ${drafts}.`
+    ` ${average}. The best that any lossless rule can reach, listed here or not, is ` +
+    `${best.toFixed(digits)} ${drafts}.`
   );
 }
 

@@ -131,7 +131,10 @@ export function treeLab(element, start, askTrees) {
     const passes = `${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`;
     bar.style.width = `${(100 * tree.tokens) / max}%`;
     figure.dataset.name = tree.name;
-    figure.addEventListener('click', () => open(tree.name)); // the menu does the same by keyboard
+    figure.addEventListener('click', () => {
+      open(tree.name);
+      query(root, '.sv-lab-tree').scrollIntoView({ block: 'nearest' });
+    }); // the menu does the same by keyboard
     figure.append(
       make('b', tree.title),
       treePicture(tree),

@@ -215,7 +215,7 @@ export function writeWhose(element, step, run) {
         `${titleOf(name)} `,
         make('b', nodes),
         `, ${accepted} accepted `,
-        make('small', `whole run: ${rightOf(run.figures?.drafters[name])}`),
+        make('small', `; whole run: ${rightOf(run.figures?.drafters[name])}`),
       );
       return item;
     }),

@@ -275,6 +275,12 @@ def test_cost():
     assert all(LABELS[TALES] in figure.data["x"] for figure in facts.figures)
     shown = facts.shows.picture - len(cost.LESSON.recordings)
     assert facts.figures[shown].label == "Time by nodes", "which answers the exercise"
+    # A place of the weights has one colour in both pictures, which follows from its position.
+    of_time, of_speed = (
+        [curve["name"].removeprefix("speed, ") for curve in figure.data["curves"]]
+        for figure in facts.figures
+    )
+    assert of_speed[: len(of_time)] == of_time
     memory, disk = measured["curves"]
     assert cost.best_point(disk)["nodes"] > cost.best_point(memory)["nodes"], (
         "on disk larger trees pay"

@@ -45,7 +45,7 @@ RULE = "sequoia"
 VECTORS = stored(DRAFTER, PAIR)
 TEMPERATURES = sorted({one.temperature or 0.0 for one in VECTORS})
 RULES = tuple(dict.fromkeys(one.verifier for one in VECTORS if one.verifier != "exact-match"))
-SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 256)
+SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 
 

@@ -269,6 +269,7 @@ UNCUT = """() => { const stage = document.querySelector('.sv-lesson-stage');
 
 def test_on_a_phone_no_step_of_a_lesson_is_cut_where_its_picture_stays_in_view(page):
     resize(page, {"width": 390, "height": 844})
+    page.locator("#sv-lessons .sv-why-fold").evaluate("fold => { fold.open = false; }")
     scrub = page.locator("#sv-lessons .sv-scrub")
     for name in ("cost", "drafts", "sequoia", "exact"):
         lesson = choose(page, name)

@@ -2,6 +2,7 @@
 right."""
 
 import json
+import re
 from functools import cache
 
 import pytest
@@ -176,3 +177,14 @@ def test_a_rejected_token_comes_with_the_best_possible(verifier):
             assert best == pytest.approx(sum(map(min, p, q)))
         seen += 1
     assert seen > 10
+
+
+def test_no_quotient_above_one_is_called_a_minimum_with_one():
+    quotients = 0
+    for rule, step in steps_of("sequoia"):
+        for node in range(1, len(step.parents)):
+            sentence = rule.explain(step, node)
+            for value, more in re.findall(r" = (\d+\.\d+)(, so 1)? \(min", sentence):
+                quotients += float(value) > 1
+                assert (float(value) <= 1) != bool(more), sentence
+    assert quotients, "which some accepted nodes have"

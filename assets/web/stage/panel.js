@@ -214,7 +214,7 @@ export function writeWhose(element, step, run) {
         svg,
         `${titleOf(name)} `,
         make('b', nodes),
-        `, ${accepted} accepted `,
+        `, ${accepted} accepted`,
         make('small', `; whole run: ${rightOf(run.figures?.drafters[name])}`),
       );
       return item;

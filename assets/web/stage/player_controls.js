@@ -36,9 +36,10 @@ export function playerControls(element, { tree, position, show, pinned, pick }) 
   onToken($('ribbon'), show);
 
   closedByEscape(query(element, '.sv'), 'card', () => {
-    if (presents()) return false; // Escape ends that, whatever is selected
-    const isPicked = pinned() !== null;
-    const plays = !position.resting;
+    // Presented, a lesson has no card: there Escape ends the presentation.
+    const hasCard = !presents() || query(element, '.sv-node-card').checkVisibility();
+    const isPicked = hasCard && pinned() !== null;
+    const plays = !presents() && !position.resting;
     if (isPicked) pick(null);
     else if (plays) position.rest();
     return isPicked || plays;

@@ -50,7 +50,8 @@ def changed(name, schema):
             return str(not default).lower()
         case "array":
             return "3.0,1.0" if name == "costs" else "3,1"
-    return {"acceptance": "0.5,0.25", "size": "auto"}.get(name, "0.25")
+    lists = {"acceptance": "0.5,0.25", "costs": "1.0,1.5", "draft_cost": "0.25,0.5", "size": "auto"}
+    return lists.get(name, "0.25")
 
 
 ALL = [("builder", cls) for cls in BUILDERS.values()] + [

@@ -62,7 +62,7 @@ SHOWN = {  # what each tab presents
     "Explore": "#sv-stage .sv-scroll",
     "Compare": "#sv-compare .sv-race",
     "Lessons": "#sv-lessons .sv-scroll",
-    "Tree lab": ".sv-lab-tree .sv-scroll",
+    "Tree lab": ".sv-lab-cards",
     "Verification lab": ".sv-v-bench",
     "Measure": ".sv-figure:first-child .sv-plot",
 }

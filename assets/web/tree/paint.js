@@ -230,7 +230,8 @@ function paintNode(parent, mark, outcome, label, step, sizes, frame) {
   const height = Math.min(dy, size * (below ? 2.5 : 2));
   const y = below ? -10 * unit : -height / 2;
   makeSvg('rect', { class: 'hit', x: left, y, width: reach - left, height, rx: 5 }, node);
-  if (differ(step.guessed)) outline(node, step.drafter?.[mark.node ?? -1], below ? 0.75 * unit : unit);
+  const outlined = below ? 0.75 * unit : unit;
+  if (differ(step.guessed)) outline(node, step.drafter?.[mark.node ?? -1], outlined);
   if (SHAPES[outcome]) {
     makeSvg('path', { class: 'shape', d: SHAPES[outcome], transform: `scale(${unit})` }, node);
   }

@@ -113,7 +113,7 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
     offline = json.loads(re.search(r'id="run">(.*?)</script>', page.read_text("utf-8"))[1])
     assert page.read_text("utf-8") == offline_page(STORY) and offline["figures"] == sent["figures"]
 
-    monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))
+    monkeypatch.setattr(turns, "speculate", lambda *_, **__: iter(PLAIN.steps))
     monkeypatch.setattr(turns, "LONGEST", float("inf"))  # the recorded run takes longer
     *_, against = turns.measure_speedup(None, STORY.config, STORY.counts, rounds=1)
     assert (against.speedup, against.tokens_per_s) == pytest.approx((speedup, STORY.tokens_per_s))
@@ -140,8 +140,8 @@ def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
     assert tokens == len(STORY.tokens)
     assert seconds == pytest.approx(tokens / figures["rate"], rel=1e-3)
 
-    monkeypatch.setattr(decoding, "speculate", lambda pair, config: iter(STORY.steps))
-    monkeypatch.setattr(turns, "speculate", lambda pair, config: iter(PLAIN.steps))
+    monkeypatch.setattr(decoding, "speculate", lambda *_, **__: iter(STORY.steps))
+    monkeypatch.setattr(turns, "speculate", lambda *_, **__: iter(PLAIN.steps))
     monkeypatch.setattr(turns, "LONGEST", float("inf"))  # the recorded run takes longer
     *_, (_, _, trace) = api.answers(Turn(specviz.toy_pair()), STORY.config, rounds=1)
     found = json.loads(trace)["speedup"]

@@ -91,20 +91,20 @@ class Rate:
 
     Attributes:
         written, cost: the tokens, and what the steps cost.
-        promised, accepted: of the nodes that were reached and had children, how much probability
+        promised, fulfilled: of the nodes that were reached and had children, how much probability
             the draft gave to these children, and how often one of them was accepted.
     """
 
     written: float = 0.0
     cost: float = 0.0
     promised: float = 0.0
-    accepted: int = 0
+    fulfilled: int = 0
 
     @property
     def agreement(self) -> float:
         """How much of what the draft promises is accepted, at most 1."""
         # One promise that was fulfilled stands at the beginning, so that one miss is no verdict.
-        return min(1.0, (1 + self.accepted) / (1 + self.promised))
+        return min(1.0, (1 + self.fulfilled) / (1 + self.promised))
 
 
 def best_count(weights: Sequence[float], costs: np.ndarray, price: float) -> int:
@@ -296,11 +296,11 @@ class RatedBuilder(SizedByCost):
         if state is None:
             return None
         promised = state.promised
-        accepted = state.accepted
+        fulfilled = state.fulfilled
         for depth, node in enumerate((0, *verdict.path)):
             q = tree.draft_distributions.get(node)
             if q is not None and tree.children[node]:
                 promised += float(sum(q[tree.tokens[child]] for child in tree.children[node]))
-                accepted += depth < len(verdict.path)
+                fulfilled += depth < len(verdict.path)
         cost = state.cost + (tree.growth.cost or 0.0)
-        return Rate(state.written + len(verdict.path) + 1, cost, promised, accepted)
+        return Rate(state.written + len(verdict.path) + 1, cost, promised, fulfilled)

@@ -206,8 +206,8 @@ def test_no_node_that_pays_is_left_out_for_its_small_chance():
 
 @pytest.mark.parametrize("name", ["ddtree", "eagle2", "dyspec"])
 def test_a_draft_that_promises_too_much_is_believed_less(name):
-    assert Rate(promised=9.0, accepted=3).agreement == 0.4
-    assert Rate(promised=2.0, accepted=9).agreement == 1.0
+    assert Rate(promised=9.0, fulfilled=3).agreement == 0.4
+    assert Rate(promised=2.0, fulfilled=9).agreement == 1.0
     # As sure as the target, of other things.
     pair = specviz.toy_pair(vocab=8, seed=3, closeness=0.0)
     builder = BUILDERS[name](size="auto", costs=(1.0, 1.05, 1.1, 1.3), draft_cost=(0.3,))

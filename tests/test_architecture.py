@@ -55,6 +55,7 @@ SHARED = {
     "ranked",
     "worth",
     "plans",
+    "step_costs",
     "frames",
     "decisions",
     "explanations",

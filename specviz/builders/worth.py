@@ -23,19 +23,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import Annotated, Literal, NamedTuple, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from ..base.codec import JsonObject
-from ..base.files import read_table
-from ..record.vectors import EMBEDDED
 from ..sampling.distributions import Distributions
 from ..tree import TokenTree
 from ..verifiers.base import Verdict, Verifier
 from .base import MAX_NODES, TreeBuilder
+from .step_costs import StepCosts, on_a_line, stored_costs
 
 SHARES = 8  # children that a node is taken to have
 Positive = Annotated[float, Field(gt=0)]
@@ -45,44 +43,6 @@ DraftCosts = Annotated[tuple[NonNegative, ...], Field(min_length=1, max_length=1
 # The defaults of runs that were saved before there was "auto".
 OLD_COSTS = (1.0, 1.0, 1.24, 1.24, 1.74, 2.69, 4.38)
 OLD_DRAFT_COST = 0.5
-
-
-class StepCosts(NamedTuple):
-    """What a step costs, in steps of plain decoding.
-
-    Attributes:
-        target: a step over 1, 2, 4, ... nodes without drafting.
-        draft: the draft's first pass of a step, and then a pass over 1, 2, 4, ... nodes.
-    """
-
-    target: tuple[float, ...]
-    draft: tuple[float, ...]
-
-
-@lru_cache
-def stored_costs(drafter: str = "model", pair: str = EMBEDDED, on_disk: bool = False) -> StepCosts:
-    """What was measured of a pair on two cores: the embedded pair's where nothing was, and of its
-    first drafter where the drafter was not measured."""
-    pairs = read_table("step_costs.toml")
-    table = pairs.get(pair, pairs[EMBEDDED])["disk" if on_disk else "memory"]
-    drafts = table["draft"]
-    draft = drafts.get(drafter, next(iter(drafts.values())))
-    return StepCosts(tuple(table["target"]), tuple(draft))
-
-
-@lru_cache
-def on_a_line(costs: tuple[float, ...], count: int) -> np.ndarray:
-    """Costs over 1, 2, 3, ... nodes, [count], from those over 1, 2, 4, ...; the last straight line
-    goes on."""
-    # Measured at powers of two, where passes change their speed; straight lines lie between.
-    sizes = 2 ** np.arange(len(costs))
-    nodes = np.arange(1, count + 1)
-    line = np.interp(nodes, sizes, costs)
-    if len(costs) > 1:
-        rise = (costs[-1] - costs[-2]) / (sizes[-1] - sizes[-2])
-        line += rise * np.maximum(0, nodes - sizes[-1])
-    line.flags.writeable = False  # many steps share it
-    return line
 
 
 @dataclass(frozen=True)

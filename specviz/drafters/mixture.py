@@ -173,7 +173,7 @@ class StagedSession(DrafterSession):
         self.draft = draft
         self.guesser = guesser
         self.ahead = ahead
-        self._tree = TokenTree(0)  # the tree that the draft reads; begun with the step
+        self._tree = TokenTree(0)  # the tree that the draft reads, new in every step
         self._rows: dict[int, np.ndarray] = {}  # by the nodes of that tree
         self._nodes: dict[tuple[int, ...], int] = {}  # path below the root -> its node there
 

@@ -65,7 +65,7 @@ class TokenText:
         """
         if not self.is_chat:
             raise no_template()
-        # A last message of the assistant is an answer that was begun, which the model goes on with.
+        # A last message of the assistant is the start of an answer, which the model continues.
         continues = messages[-1].role == "assistant"
         try:
             return list(

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..base.files import read_table
+from ..base.lines import on_lines
 from ..record.vectors import EMBEDDED
 
 
@@ -35,15 +36,10 @@ def stored_costs(drafter: str = "model", pair: str = EMBEDDED, on_disk: bool = F
 
 
 @lru_cache
-def on_a_line(costs: tuple[float, ...], count: int) -> np.ndarray:
-    """Costs over 1, 2, 3, ... nodes, [count], from those over 1, 2, 4, ...; the last straight line
-    goes on."""
+def costs_by_count(costs: tuple[float, ...], count: int) -> np.ndarray:
+    """Costs over 1, 2, 3, ... nodes, [count], from those over 1, 2, 4, ..."""
     # Measured at powers of two, where passes change their speed; straight lines lie between.
-    sizes = 2 ** np.arange(len(costs))
-    nodes = np.arange(1, count + 1)
-    line = np.interp(nodes, sizes, costs)
-    if len(costs) > 1:
-        rise = (costs[-1] - costs[-2]) / (sizes[-1] - sizes[-2])
-        line += rise * np.maximum(0, nodes - sizes[-1])
+    sizes = [2**power for power in range(len(costs))]
+    line = on_lines(np.arange(1, count + 1), sizes, costs)
     line.flags.writeable = False  # many steps share it
     return line

@@ -33,7 +33,7 @@ from ..sampling.distributions import Distributions
 from ..tree import TokenTree
 from ..verifiers.base import Verdict, Verifier
 from .base import MAX_NODES, TreeBuilder
-from .step_costs import StepCosts, on_a_line, stored_costs
+from .step_costs import StepCosts, costs_by_count, stored_costs
 
 SHARES = 8  # children that a node is taken to have
 Positive = Annotated[float, Field(gt=0)]
@@ -160,13 +160,13 @@ class SizedByCost(TreeBuilder):
     @property
     def step_costs(self) -> np.ndarray:
         """What a step over 1, 2, ... nodes costs without drafting, [limit]."""
-        return on_a_line(self.table.target, self.limit)
+        return costs_by_count(self.table.target, self.limit)
 
     @property
     def pass_costs(self) -> np.ndarray:
         """What a draft pass over 1, 2, ... nodes costs that is not a step's first, [limit]."""
         first, *later = self.table.draft
-        return on_a_line(tuple(later) or (first,), self.limit)
+        return costs_by_count(tuple(later) or (first,), self.limit)
 
 
 class RatedBuilder(SizedByCost):

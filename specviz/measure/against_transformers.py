@@ -29,7 +29,7 @@ from ..models.base import Pair
 from ..proof.same_text import Comparison, comparing
 from ..record.metrics import Counts
 from .machine_profile import machine
-from .timing import AUTOREGRESSIVE, TimedRun, seconds_of, time_calls
+from .timing import AUTOREGRESSIVE, TimedRun, time_calls
 
 if TYPE_CHECKING:
     import torch
@@ -97,7 +97,10 @@ def _choose(side: Side, config: RunConfig) -> JsonObject:
     for setting, generate in side():
         # Once unmeasured, as the first run compiles and warms caches.
         generate(config)
-        if (seconds := seconds_of(partial(generate, config))) < fastest:
+        began = perf_counter()
+        generate(config)
+        seconds = perf_counter() - began
+        if seconds < fastest:
             fastest = seconds
             settings = setting
             _generate = generate

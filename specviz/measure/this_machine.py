@@ -27,7 +27,8 @@ from ..record.step import Step
 from ..record.vectors import find_acceptance
 from ..sampling.distributions import Sampling
 from ..tree import TokenTree
-from .cost_table import CostTable, Pass, fit_costs
+from .cost_fit import Pass, fit_costs
+from .cost_table import CostTable
 from .forecast import forecast
 from .quiet import Watch
 from .timing import interleave, time_runs

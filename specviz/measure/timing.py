@@ -10,7 +10,6 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
-from time import perf_counter
 from typing import TypeVar
 
 from ..base.codec import JsonObject
@@ -55,13 +54,6 @@ def interleave(
             yield number, name, calls[name](number)
         # Whoever came second last time begins now, so none is always behind the same one.
         names.rotate(-1)
-
-
-def seconds_of(call: Callable[[], object]) -> float:
-    """The seconds that a call takes."""
-    began = perf_counter()
-    call()
-    return perf_counter() - began
 
 
 @dataclass(frozen=True)
@@ -157,6 +149,9 @@ def _timed_run(name: str, timed: Sequence[tuple[str, Counts, Counts]]) -> TimedR
         speedups.append(one.speedup(plain))
         # The first step reads the prompt, so tokens and seconds are those of the others.
         rates.append((one.timed_tokens, sum(one.seconds), plain.timed_tokens, sum(plain.seconds)))
+    categories = {}
+    for category, places in by_category(texts).items():
+        categories[category] = _timed_run(name, [timed[place] for place in places])
     total = sum(runs, Counts())
     plain_total = sum(plain_runs, Counts())
     return TimedRun(
@@ -169,10 +164,7 @@ def _timed_run(name: str, timed: Sequence[tuple[str, Counts, Counts]]) -> TimedR
         counts=total,
         plain=plain_total,
         tokens_margin=estimate([(one.tokens, one.passes) for one in runs], texts=texts)[1],
-        categories={
-            category: _timed_run(name, [timed[place] for place in places])
-            for category, places in by_category(texts).items()
-        },
+        categories=categories,
     )
 
 

@@ -16,7 +16,8 @@ from specviz.base.progress import final_result
 from specviz.builders.plans import best_tree
 from specviz.builders.static import grow_shape
 from specviz.measure import this_machine as clock
-from specviz.measure.cost_table import CostTable, Pass, fit_costs
+from specviz.measure.cost_fit import Pass, fit_costs
+from specviz.measure.cost_table import CostTable
 from specviz.measure.forecast import forecast, predict
 from specviz.measure.machines import MACHINES, flat_up_to, machine, roofline
 from specviz.proof import bounds

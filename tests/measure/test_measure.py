@@ -8,7 +8,7 @@ import pytest
 
 import specviz
 from specviz.base.codec import dumps, read
-from specviz.measure.intervals import ratio_interval
+from specviz.record.intervals import ratio_interval
 from specviz.measure.on_text import measure_acceptance
 from specviz.measure.positions import distributions_on_text
 from specviz.measure.texts import Text, continuations, limited, windows

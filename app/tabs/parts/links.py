@@ -7,7 +7,6 @@ changed.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Sequence
 from itertools import count
@@ -125,9 +124,10 @@ def read(linked: Linked, search: object) -> Opened:
     values = {name: control.value for name, control in named.items()}
     texts, changes = parameters(search, values)
     changed: JsonObject = {}
-    for name in [name for name in named if name in texts]:
+    for name, control in named.items():
         try:
-            changed[name] = value_of(named[name], texts[name], changes)
+            if name in texts:
+                changed[name] = value_of(control, texts[name], changes)
         except ValueError as error:
             changes.append(f"{str(error).removesuffix('.')}; it was ignored.")
     # All at once, for values that are only valid together; where that fails, one after the other,
@@ -149,9 +149,9 @@ def read(linked: Linked, search: object) -> Opened:
         values |= changed
     # Where none of them is ours they are somebody else's, such as those of an advertisement.
     if named.keys() & texts.keys():
-        changes += [
-            f"{quoted(name)} is unknown and was ignored." for name in texts if name not in named
-        ]
+        for name in texts:
+            if name not in named:
+                changes.append(f"{quoted(name)} is unknown and was ignored.")
     return Opened(values, valid, changes)
 
 
@@ -174,10 +174,10 @@ def parameters(search: object, opening: JsonObject) -> tuple[dict[str, str], lis
             f"The link was not opened: it has more than {MAX_FIELDS} parameters."
         ) from None
     texts: dict[str, str] = {}
-    repeated: dict[str, None] = {}
+    notes = []
     for name, text in pairs:
         if name in texts:
-            repeated[name] = None
+            notes.append(f"{quoted(name)} is given more than once; the first value is used.")
         elif not name.startswith("__") and name not in OTHERS:  # with underscores: gradio's own
             texts[name] = text
     # "builder=sequoia&builder.size=16", as older links have it, becomes "builder=sequoia:size=16".
@@ -189,9 +189,7 @@ def parameters(search: object, opening: JsonObject) -> tuple[dict[str, str], lis
             if ":" in start:
                 comma = ","
             texts[owner] = f"{start}{comma}{key}={texts.pop(name)}"
-    return texts, [
-        f"{quoted(name)} is given more than once; the first value is used." for name in repeated
-    ]
+    return texts, list(dict.fromkeys(notes))
 
 
 def value_of(control: gr.components.Component, text: str, changes: list[str]) -> object:
@@ -222,19 +220,16 @@ def value_of(control: gr.components.Component, text: str, changes: list[str]) ->
         case gr.Slider() | gr.Number():
             if not NUMBER.fullmatch(text.strip()):
                 raise ValueError(f"{control.label} must be a number; got {quoted(text)}")
-            # A box without a limit takes any number.
-            low = control.minimum
-            if control.minimum is None:
-                low = -math.inf
-            high = control.maximum
-            if control.maximum is None:
-                high = math.inf
-            number = float(min(max(float(text), low), high))
-            if number != float(text):
-                changes.append(
-                    f"{control.label} must be from {low:g} to {high:g}; {quoted(text)} was "
-                    f"set to {number:g}."
-                )
+            number = float(text)
+            if isinstance(control, gr.Slider):  # a box takes any number
+                low = control.minimum
+                high = control.maximum
+                number = float(min(max(number, low), high))
+                if number != float(text):
+                    changes.append(
+                        f"{control.label} must be from {low:g} to {high:g}; {quoted(text)} was "
+                        f"set to {number:g}."
+                    )
             if number.is_integer():
                 return int(number)
             return number

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..record.metrics import t_quantile
+from .metrics import t_quantile
 
 
 def ratio_interval(hits: ArrayLike, tries: ArrayLike) -> tuple[np.ndarray, np.ndarray] | None:

@@ -134,7 +134,9 @@ class FairQueue(Generic[Item]):
             return
         # The newest of the session with the most items, of the address with the most, of the
         # subnet with the most makes room: a flood takes its own places only.
-        sizes = Counter(group for place in self._places.values() for group in place.groups)
+        sizes: Counter[tuple[str, ...]] = Counter()
+        for place in self._places.values():
+            sizes.update(place.groups)
 
         def weight(item: Item) -> tuple[list[int], int]:
             place = self._places[item]
@@ -204,10 +206,9 @@ class FairQueue(Generic[Item]):
         members: dict[tuple[str, ...], list[Item]] = {}
         for item in items:
             members.setdefault(self._places[item].groups[level], []).append(item)
-        lines = [
-            self._merge(members[group], level + 1)
-            for group in sorted(members, key=self._turns.__getitem__)
-        ]
+        lines = []
+        for group in sorted(members, key=self._turns.__getitem__):
+            lines.append(self._merge(members[group], level + 1))
         # The first of each line, then the second of each: whoever had a turn goes to the end.
         rounds = zip_longest(*lines)
         return [item for item in chain.from_iterable(rounds) if item is not None]

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -54,7 +55,8 @@ def model_files(name: str) -> ModelFiles:
     folder = Path(name).expanduser()
     # A folder is measured by its files; of a hub only what it says is asked, so nothing is fetched.
     if folder.is_dir():
-        size = sum(file.stat().st_size for pattern in FILES for file in folder.glob(pattern))
+        files = chain.from_iterable(map(folder.glob, FILES))
+        size = sum(file.stat().st_size for file in files)
         parameters = sum(prod(shape) for shape in weight_shapes(folder).values())
         return ModelFiles(folder.resolve().name, size, parameters)
     info = HfApi().model_info(name, files_metadata=True, timeout=5.0)

@@ -125,11 +125,9 @@ def check_output(path: str | Path, *inputs: str | Path | None) -> None:
             raise OSError(f"there is no folder {str(place.parent)!r}")
         if place.is_dir():
             raise OSError("it is a folder")
-        if any(
-            other and place.exists() and Path(other).exists() and place.samefile(other)
-            for other in inputs
-        ):
-            raise OSError("it is also an input. Choose another output file")
+        for other in inputs:
+            if other and place.exists() and Path(other).exists() and place.samefile(other):
+                raise OSError("it is also an input. Choose another output file")
         with suppress(FileNotFoundError):
             place.stat()  # raises where a name is too long, and where a link leads to itself
 

@@ -114,7 +114,10 @@ def run(args: Arguments) -> int:
     if args.json:
         print(pretty_json(outcomes))
     elif args.markdown:
-        print(text_table([{name: row[name] for name in IN_DOCUMENTS} for row in rows], 2, True))
+        documented = []
+        for row in rows:
+            documented.append({name: row[name] for name in IN_DOCUMENTS})
+        print(text_table(documented, 2, True))
     else:
         print_outcomes(rows, outcomes)
     failed = any("failed" in outcome for outcome in outcomes)
@@ -220,11 +223,10 @@ def print_outcomes(rows: list[JsonObject], outcomes: list[JsonObject]) -> None:
             if len({row[name] for row in rows}) == 1:
                 alike[name] = rows[0][name]
         say(", ".join(f"{name}: {alike[name]}" for name in alike if name))
-        print(
-            text_table(
-                [{name: value for name, value in row.items() if name not in alike} for row in rows]
-            )
-        )
+        shown = []
+        for row in rows:
+            shown.append({name: value for name, value in row.items() if name not in alike})
+        print(text_table(shown))
     busy = [0.0]
     for outcome in outcomes:
         cell = outcome["cell"]

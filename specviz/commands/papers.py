@@ -68,15 +68,10 @@ def run(args: Arguments) -> None:
         for finding in papers.decide(entry, store):
             decided.append((source, finding))
     if args.json:
-        rows = [
-            {
-                "source": source,
-                "entry": finding.entry.name,
-                **{name: value for name, value in vars(finding).items() if name != "entry"},
-                "claim": finding.claim.model_dump(),
-            }
-            for source, finding in decided
-        ]
+        rows = []
+        for source, finding in decided:
+            named = {"entry": finding.entry.name, "claim": finding.claim.model_dump()}
+            rows.append({"source": source} | vars(finding) | named)
         print(json.dumps(rows, indent=1, ensure_ascii=False))
         return
     # How many claims hold comes before the claims themselves.

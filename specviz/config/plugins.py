@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
+from itertools import chain
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
@@ -85,16 +86,17 @@ def load(name: str) -> None:
 def sources() -> list[str]:
     """The plugins that another process must load to know the same strategies; those of a script or
     notebook cannot."""
-    modules = (cls.__module__ for cls in _registered())
-    return [
-        *dict.fromkeys(
-            [*_loaded, *(name for name in modules if not name.startswith((PREFIX, "__main__")))]
-        )
-    ]
+    names = list(_loaded)
+    for cls in _registered():
+        name = cls.__module__
+        if name not in names and not name.startswith((PREFIX, "__main__")):
+            names.append(name)
+    return names
 
 
 def _registered() -> list[type]:
-    return [cls for menu in REGISTRIES.values() for cls in menu.values() if not cls.is_built_in()]
+    classes = chain.from_iterable(menu.values() for menu in REGISTRIES.values())
+    return [cls for cls in classes if not cls.is_built_in()]
 
 
 def _run(path: Path) -> ModuleType:

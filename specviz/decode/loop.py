@@ -11,7 +11,7 @@ from ..base.errors import ParameterError
 from ..base.files import __version__
 from ..config.run_config import RunConfig, compatible
 from ..models.base import Pair
-from ..record.step import Step
+from ..record.step import Step, written_tokens
 from ..record.trace import Trace
 from ..sampling.randomness import Randomness, Seeded
 from ..tree import TokenIds
@@ -94,7 +94,7 @@ def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> T
     config = config.for_pair(pair)
     prompt = tuple(prompt_tokens(pair, config))
     # Why it ended is read off what was written, so steps from elsewhere give the same trace.
-    written = [token for step in steps for token in step.emitted]
+    written = written_tokens(steps)
     if written and written[-1] in pair.eos_ids:
         stop = "end of text"
     elif len(written) >= config.max_new_tokens:

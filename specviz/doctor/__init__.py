@@ -101,9 +101,9 @@ def diagnose(
 def read_windows(text: str) -> list[Window]:
     """All that any engine says in a text."""
     # Every reader sees the whole text: files of several engines may stand one after the other.
-    windows = [window for reader in READERS for window in reader(text)]
-    return [
-        window
-        for window in windows
-        if window.speculates or window.throughput or window.running_requests
-    ]
+    windows = []
+    for reader in READERS:
+        for window in reader(text):
+            if window.speculates or window.throughput or window.running_requests:
+                windows.append(window)
+    return windows

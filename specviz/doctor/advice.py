@@ -102,10 +102,10 @@ def _verdict(report: Report) -> Advice:
             ask += f": speculation pays if they are less than {s:.1f}"
         return Advice("needs-baseline", f"{writes}{speed}. {ask}.")
     # Only windows of the load that the verdict is about.
-    timed = sum(
-        bool(window.throughput) and window.running_requests == report.running_requests
-        for window in report.windows
-    )
+    timed = 0
+    for window in report.windows:
+        if window.throughput and window.running_requests == report.running_requests:
+            timed += 1
     text = f"{s:.1f} tokens/s are {s / b:.2f} times the {b:.1f} of plain decoding"
     if timed:
         text += f", from {timed} {_engine(report, 'window') or 'record'}{'s' * (timed > 1)}"

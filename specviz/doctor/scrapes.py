@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from itertools import chain
 from statistics import fmean
 from typing import Any
 
@@ -55,7 +56,7 @@ def scrapes_of(text: str) -> list[Scrape]:
             families = list(text_string_to_metric_families(line))
         except ValueError:
             continue  # a damaged line
-        for sample in (sample for family in families for sample in family.samples):
+        for sample in chain.from_iterable(family.samples for family in families):
             prefix = next(prefix for prefix in PREFIXES if sample.name.startswith(prefix))
             name = FIELDS.get(sample.name.removeprefix(prefix))
             at = sample.labels.get("position") or sample.labels.get("token_position") or "-1"

@@ -70,7 +70,9 @@ def count_shipped(pair: Pair, order: int) -> NGramCounts:
     key = (order, *tokenizer_key(pair))
     if key not in _counted:
         _counted.clear()  # the table of another pair is not needed any more
-        tokens = [token for _, text in documents(pair) for token in pair.encode(text)]
+        tokens: list[int] = []
+        for _, text in documents(pair):
+            tokens += pair.encode(text)
         _counted[key] = NGramCounts(order)
         _counted[key].add(tokens, 0)
     return _counted[key]

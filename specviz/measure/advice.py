@@ -199,10 +199,9 @@ def _time(
     for update in time_runs(runs, timed, uncut=True):
         rows = {row.name: row for row in update.result}
         # Engines were timed in the same rotation, so their rows are among these.
-        ways = {
-            way: replace(engine, timing=rows.get(f"engines, {way}"))
-            for way, engine in first.engines.items()
-        }
+        ways = {}
+        for way, engine in first.engines.items():
+            ways[way] = replace(engine, timing=rows.get(f"engines, {way}"))
         after = []
         for option in best:
             row = rows.get(f"{option.name}, {option.tree.name}")

@@ -9,7 +9,7 @@ spelling: "Ġthe" and "▁the" are " the".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import takewhile
+from itertools import chain, takewhile
 
 import numpy as np
 import torch
@@ -87,7 +87,7 @@ class Translation:
 
     def context(self, tokens: TokenIds) -> list[int]:
         """The draft's ids for a text that starts with `tokens`, ids of the target; at least one."""
-        ids = [draft_id for token in tokens for draft_id in self.tokens(token)]
+        ids = list(chain.from_iterable(map(self.tokens, tokens)))
         # A text of the draft begins as its tokenizer begins one, whatever the target's does.
         if self._prefix:
             if ids[: len(self._prefix)] == self._prefix:
@@ -218,7 +218,7 @@ class TranslatedSession:
     def commit(self, tree: TokenTree, path: Nodes, emitted: TokenIds) -> None:
         """Append what a step wrote; the draft reads it again with the next tree."""
         self.context.extend(emitted)
-        new = [draft_id for token in emitted for draft_id in self.translation.tokens(token)]
+        new = list(chain.from_iterable(map(self.translation.tokens, emitted)))
         before = self._length
         self._length += len(new)
         # A text longer than the draft can hold is read from later on, in jumps, so that it is not

@@ -33,11 +33,10 @@ def entries(names: Sequence[str] = ()) -> list[tuple[str, Entry]]:
     Raises:
         ValueError: if there is none of a name.
     """
-    every = {
-        f"{name}-{entry.name}": (name, entry)
-        for name, source in SOURCES.items()
-        for entry in source.entry
-    }
+    every = {}
+    for name, source in SOURCES.items():
+        for entry in source.entry:
+            every[f"{name}-{entry.name}"] = (name, entry)
     for name in names:
         if name not in SOURCES and name not in every:
             raise ValueError(f"unknown source or entry {name!r}. `specviz papers` lists them.")
@@ -47,9 +46,11 @@ def entries(names: Sequence[str] = ()) -> list[tuple[str, Entry]]:
 
 def decide(entry: Entry, store: Store) -> list[Finding]:
     """The claims of an entry with what a store has for them."""
-    return [
-        find(entry, claim, {call: store.read(call) for call in claim.data}) for claim in entry.claim
-    ]
+    findings = []
+    for claim in entry.claim:
+        data = {call: store.read(call) for call in claim.data}
+        findings.append(find(entry, claim, data))
+    return findings
 
 
 @lru_cache
@@ -60,7 +61,10 @@ def table(source: str) -> tuple[Finding, ...]:
         source: one of `SOURCES`.
     """
     store = Store()
-    return tuple(finding for entry in SOURCES[source].entry for finding in decide(entry, store))
+    findings = []
+    for entry in SOURCES[source].entry:
+        findings += decide(entry, store)
+    return tuple(findings)
 
 
 def measure(

@@ -89,13 +89,12 @@ def rank_acceptance(
 
     def measure() -> np.ndarray:
         width = min(workbench.pair.vocab_size, WIDEST)
-        return np.array(
-            [
-                child_acceptance(VERIFIERS[verifier](), row.p, row.q, row.token, width, row.rng)
-                for row in workbench.rows(text, temperature=temperature, top_p=top_p)
-                if row.p[row.token] > 0
-            ]
-        )
+        rule = VERIFIERS[verifier]()
+        accepted = []
+        for row in workbench.rows(text, temperature=temperature, top_p=top_p):
+            if row.p[row.token] > 0:
+                accepted.append(child_acceptance(rule, row.p, row.q, row.token, width, row.rng))
+        return np.array(accepted)
 
     return workbench.cached((text.name, verifier, temperature, top_p), measure)
 

@@ -97,10 +97,12 @@ def best_of_all() -> Errors:
 
 def mean_length(tree: Topology, vector: Sequence[float]) -> float:
     """Mean tokens of a step over the nodes where it can end, for a vector that sums to 1."""
-    return sum(
-        chance * (int(tree.depth[node]) + 1) * sum(vector[len(tree.children[node]) :])
-        for node, chance in enumerate(path_acceptance(tree, tuple(vector)))
-    )
+    mean = 0.0
+    for node, chance in enumerate(path_acceptance(tree, tuple(vector))):
+        # It ends at a node if that is accepted and none of its children is.
+        ends = chance * sum(vector[len(tree.children[node]) :])
+        mean += ends * (int(tree.depth[node]) + 1)
+    return mean
 
 
 @proof
@@ -195,11 +197,10 @@ def greedy_sum() -> Errors:
             keys.append(path_prob[parent] - sum(path_prob[other] for other in elder))
             needs.append({parent, *elder} - {0})
         # Every set of nodes that a builder could draw: no node without those it depends on.
-        most = max(
-            sum(keys[node] for node in subset)
-            for subset in combinations(below, 5)
-            if all(needs[node] <= set(subset) for node in subset)
-        )
+        most = 0.0
+        for subset in combinations(below, 5):
+            if all(needs[node] <= set(subset) for node in subset):
+                most = max(most, sum(keys[node] for node in subset))
         yield most - sum(keys_of(grown("dyspec:size=6,depth=2", seed)))
 
 
@@ -209,7 +210,10 @@ def by_threshold() -> Errors:
 
     def paths(step: Step) -> set[tuple[int, ...]]:
         shape = Topology(step.parents)
-        return {tuple(step.tokens[i] for i in shape.path(node)) for node in range(1, len(shape))}
+        found = set()
+        for node in range(1, len(shape)):
+            found.add(tuple(step.tokens[above] for above in shape.path(node)))
+        return found
 
     for seed in range(12):
         greedy = grown("dyspec:size=14,depth=4", seed, vocab=6)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -73,13 +73,12 @@ def count_blocks(shape: Topology, order: Sequence[int], prefix: int = 0) -> int:
         prefix: tokens before the root, whose columns come first and which every node attends to.
     """
     index = {node: position for position, node in enumerate(order)}
-    blocks = {
-        (index[node] // BLOCK, (prefix + index[above]) // BLOCK)
-        for node in range(len(shape))
-        for above in (0, *shape.path(node))
-    }
     rows = range(-(-len(shape) // BLOCK))
-    blocks |= {(row, column) for row in rows for column in range(-(-prefix // BLOCK))}
+    columns = range(-(-prefix // BLOCK))
+    blocks = set(product(rows, columns))
+    for node in range(len(shape)):
+        for above in (0, *shape.path(node)):
+            blocks.add((index[node] // BLOCK, (prefix + index[above]) // BLOCK))
     return len(blocks)
 
 

@@ -92,13 +92,16 @@ def largest_rejection_excess(sums: Sums) -> float:
     """The largest excess of Sequoia's rejection rate over another rule's at any number of children
     from 2."""
     others = ("specinfer", "spectr", "target-match")
-    excess = [sums[f"sequoia {k}"] - sums[f"{rule} {k}"] for rule in others for k in SEVERAL]
+    excess = []
+    for rule in others:
+        for k in SEVERAL:
+            excess.append(sums[f"sequoia {k}"] - sums[f"{rule} {k}"])
     return max(excess) / sums["positions"]
 
 
 @statistic
 def mean_rejection_excess(sums: Sums, rule: str) -> float:
     """Mean excess of a rule's rejection rate over Sequoia's, relative to it."""
-    return (
-        sum(sums[f"{rule} {k}"] for k in SEVERAL) / sum(sums[f"sequoia {k}"] for k in SEVERAL) - 1
-    )
+    of_rule = sum(sums[f"{rule} {k}"] for k in SEVERAL)
+    of_sequoia = sum(sums[f"sequoia {k}"] for k in SEVERAL)
+    return of_rule / of_sequoia - 1

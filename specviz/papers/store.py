@@ -34,10 +34,10 @@ class Store:
         stored = self.measured.get(call)
         if stored is None or (current and stored["weights"] != weights()):
             return {}
-        return {
-            text: dict(zip(stored["names"], row, strict=True)) if row else {}
-            for text, row in stored["rows"].items()
-        }
+        columns = {}
+        for text, row in stored["rows"].items():
+            columns[text] = dict(zip(stored["names"], row, strict=True)) if row else {}
+        return columns
 
     def write(self, call: str, columns: Columns, pair: str) -> None:
         """Store a measurement."""
@@ -54,13 +54,13 @@ class Store:
             "rows": rows,
         }
         timed = is_timed(call)
-        lines = ",\n".join(
-            f"{json.dumps(other)}: {json.dumps(stored, allow_nan=False)}"
-            for other, stored in sorted(self.measured.items())
-            if is_timed(other) == timed
-        )
+        lines = []
+        for other, stored in sorted(self.measured.items()):
+            if is_timed(other) == timed:
+                lines.append(f"{json.dumps(other)}: {json.dumps(stored, allow_nan=False)}")
+        text = ",\n".join(lines)
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_text(self.folder / ("timed.json" if timed else "counted.json"), f"{{\n{lines}\n}}\n")
+        write_text(self.folder / ("timed.json" if timed else "counted.json"), f"{{\n{text}\n}}\n")
 
 
 @lru_cache

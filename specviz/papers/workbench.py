@@ -103,10 +103,10 @@ class Workbench:
         key = (text.name, config.temperature, config.top_p)
         written = self.cached(key, lambda: next(continuations(self.pair, [text.prompt], config)))
         rng = Seeded(text.seed)
-        return [
-            Row(p, q, written.tokens[at + 1], place, rng)
-            for place, (at, p, q) in enumerate(distributions_on_text(self.pair, written, config))
-        ]
+        rows: list[Row] = []
+        for at, p, q in distributions_on_text(self.pair, written, config):
+            rows.append(Row(p, q, written.tokens[at + 1], len(rows), rng))
+        return rows
 
     def measure(self, call: str, measured: Columns) -> Iterator[Progress[Columns]]:
         """Measure every text that was not measured yet.

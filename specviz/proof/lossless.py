@@ -23,6 +23,7 @@ from ..decode import speculate
 from ..drafters import DRAFTERS
 from ..drafters.base import Drafter
 from ..models.table import TablePair, toy_pair
+from ..record.step import written_tokens
 from ..sampling.distributions import probabilities
 from ..verifiers import VERIFIERS
 from .counterexample import Counterexample, failure_text
@@ -227,7 +228,7 @@ def error_in(config: RunConfig, pair: TablePair, scheme: str | None = None) -> t
 
     def write(rng: ScriptedRandomness) -> Text:
         steps = islice(speculate(pair, config, rng, scheme=scheme), STEPS)
-        return tuple(token for step in steps for token in step.emitted)
+        return tuple(written_tokens(steps))
 
     def row(text: Text) -> np.ndarray:
         return probabilities(
@@ -252,7 +253,7 @@ def compare_texts(config: RunConfig, scheme: str | None = None) -> tuple[int, st
         # Vocabularies of three to six tokens and three temperatures, in every combination.
         pair = toy_pair(vocab=3 + seed % 4, seed=seed)
         case = replace(config, temperature=0.5 + (seed % 3) / 2, max_new_tokens=12, seed=seed)
-        written = [token for step in speculate(pair, case, scheme=scheme) for token in step.emitted]
+        written = written_tokens(speculate(pair, case, scheme=scheme))
         *_, result = comparing(pair, case, written)
         if not result.equal:
             return seed + 1, f"seed {seed}: {result.sentence()}"

@@ -51,8 +51,8 @@ class RunningAcceptance:
         # A vector that moved at every step would have the tree planned anew at every step.
         vector = self.vector
         if (self.steps + 1) % self.EVERY == 0:
-            counts = zip(self.prior, tried, accepted, strict=True)
-            vector = tuple(
-                (self.PRIOR * p + hits) / (self.PRIOR + seen) for p, seen, hits in counts
-            )
+            moved = []
+            for prior, seen, hits in zip(self.prior, tried, accepted, strict=True):
+                moved.append((self.PRIOR * prior + hits) / (self.PRIOR + seen))
+            vector = tuple(moved)
         return RunningAcceptance(self.prior, tuple(tried), tuple(accepted), self.steps + 1, vector)

@@ -5,7 +5,7 @@ A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -200,3 +200,11 @@ class Step(Record):
         if not self.emitted or self.emitted != written[: len(self.emitted)]:
             raise ValueError("must have the accepted tokens and then the bonus in emitted")
         return self
+
+
+def written_tokens(steps: Iterable[Step]) -> list[int]:
+    """The token ids that steps added to the text, in order."""
+    tokens: list[int] = []
+    for step in steps:
+        tokens += step.emitted
+    return tokens

@@ -12,7 +12,7 @@ from ..base import codec
 from ..base.codec import JsonObject, NonNegative, Positive, Record, Text, Whole
 from ..config.run_config import RunConfig
 from .metrics import Counts
-from .step import Step
+from .step import Step, written_tokens
 
 SCHEMA = 3
 
@@ -65,12 +65,12 @@ class Trace(Record):
     @property
     def tokens(self) -> tuple[int, ...]:
         """The token ids that the run wrote, without the prompt."""
-        return tuple(token for step in self.steps for token in step.emitted)
+        return tuple(written_tokens(self.steps))
 
     @property
     def text(self) -> str:
         """The text that the run wrote, without the prompt."""
-        return "".join(text for step in self.steps for text in step.emitted_texts)
+        return "".join("".join(step.emitted_texts) for step in self.steps)
 
     @property
     def counts(self) -> Counts:

@@ -120,11 +120,11 @@ def converse(
             break
         # Rows that are over go on for the sake of the batch; nothing of it is kept.
         new = torch.tensor([[text[-1]] for text in texts], device=device)
-    return [
-        Conversation(np.array(text), answer, float(temperature))
-        for text, answer, temperature in zip(texts, answers, temperatures, strict=True)
-        if answer and len(text) - answer > SHORTEST_ANSWER
-    ]
+    conversations = []
+    for text, answer, temperature in zip(texts, answers, temperatures, strict=True):
+        if answer and len(text) - answer > SHORTEST_ANSWER:
+            conversations.append(Conversation(np.array(text), answer, float(temperature)))
+    return conversations
 
 
 def write_conversations(

@@ -87,9 +87,10 @@ def encode(texts: Texts, tokenizer: Tokenizer, end: Sequence[int] = (0,)) -> Str
     streams = {}
     for kind, documents in texts.items():
         encodings = tokenizer.encode_batch(documents, add_special_tokens=False)
-        streams[kind] = np.array(
-            [i for encoding in encodings for i in (*end, *encoding.ids)], np.int32
-        )
+        ids: list[int] = []
+        for encoding in encodings:
+            ids += [*end, *encoding.ids]
+        streams[kind] = np.array(ids, np.int32)
     return streams
 
 

@@ -8,6 +8,7 @@ path by one draw on its weight accepts at least as much as draws on single token
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import ClassVar
 
 import numpy as np
@@ -85,7 +86,7 @@ class GreedyMultiPath(Block):
         nodes = [0]  # those that share the text of the chosen prefix
         below = 0.0
         prefix = chosen = 1.0
-        while children := [child for node in nodes for child in tree.children[node]]:
+        while children := list(chain.from_iterable(tree.children[node] for node in nodes)):
             q = first_row(tree, nodes[0])
             above = p[nodes[0]]
             # Tokens in the order of p/q; stable, so that equal ones keep the order of their ids.

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from itertools import chain
 from math import isnan
 
 from ..base.codec import JsonObject
@@ -76,10 +77,11 @@ def text_table(rows: Iterable[JsonObject], digits: int = 2, markdown: bool = Fal
     rows = list(rows)
     # Each column is made as a whole, since its widest cell is as wide as all of it.
     columns = []
-    for name in dict.fromkeys(name for row in rows for name in row):
+    for name in dict.fromkeys(chain.from_iterable(rows)):
         cells = [name]
         align = ">"
-        for value in (row.get(name) for row in rows):
+        for row in rows:
+            value = row.get(name)
             if isinstance(value, float):
                 cells.append(f"{value:.{digits}f}")
             else:

@@ -49,11 +49,11 @@ def save_drafter(kind: str, model: nn.Module, folder: Path) -> None:
 
 def trained(model: nn.Module) -> dict[str, torch.Tensor]:
     """The weights of a model that are its own; embeddings and output head are the target's."""
-    return {
-        name: weight
-        for name, weight in model.state_dict().items()
-        if "embed" not in name and "lm_" not in name
-    }
+    own = {}
+    for name, weight in model.state_dict().items():
+        if "embed" not in name and "lm_" not in name:
+            own[name] = weight
+    return own
 
 
 def load_drafter(

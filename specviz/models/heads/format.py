@@ -136,11 +136,12 @@ def is_eagle3(config: JsonObject) -> bool:
 def read_tensors(folder: Path) -> dict[str, torch.Tensor]:
     """The tensors of a head by the names of the raw spelling; a `ValueError` if they cannot be
     read."""
+    tensors = {}
     try:
-        return {
-            name.removeprefix("model.").replace("layers.0.", "midlayer."): tensor
-            for name, tensor in Checkpoint(folder).items()
-        }
+        for name, tensor in Checkpoint(folder).items():
+            raw_name = name.removeprefix("model.").replace("layers.0.", "midlayer.")
+            tensors[raw_name] = tensor
+        return tensors
     except ValueError as error:
         raise ValueError(f"draft cannot be loaded: {error}") from error
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -161,7 +162,7 @@ class LayerStream:
                 f"{reason}. "
                 "Set SPECVIZ_CACHE to a folder on a disk."
             )
-        return size * each / median(second for both in times for second in both)
+        return size * each / median(chain.from_iterable(times))
 
 
 def _arrays(record: np.ndarray) -> Layer:

@@ -64,10 +64,8 @@ class StreamedForward(DirectForward):
         self.weight = weight
 
     def each_layer(self) -> Iterator[Layer]:
-        return (
-            stored_layer(self.model, self.weight, number)
-            for number in range(len(self.model.model.layers))
-        )
+        for number in range(len(self.model.model.layers)):
+            yield stored_layer(self.model, self.weight, number)
 
     def of(self, layer_ids: Sequence[int], model: PreTrainedModel) -> DirectForward | None:
         """The forward pass of some of the layers, which are brought to memory."""

@@ -60,6 +60,7 @@ def measure() -> ClickPath:
         async for update in items:
             if any('"parents"' in str(value) for value in update.values()):
                 break
+        path.is_counting = False  # what ends the run is no part of the way
         await items.aclose()
 
     # The thread that computes starts with the first click, and is watched from then on.

@@ -17,8 +17,8 @@ from specviz.base import codec
 from specviz.base.files import TRACES
 from specviz.commands.cli import main
 from specviz.measure import timing as turns
-from specviz.record.intervals import ratio_interval, wilson
 from specviz.record import metrics
+from specviz.record.intervals import ratio_interval, wilson
 from specviz.record.metrics import Counts, estimate, ratio_of_rates, t_quantile
 from specviz.view import payload
 from specviz.view.offline import offline_page

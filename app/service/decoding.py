@@ -10,7 +10,7 @@ from typing import Any
 
 from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
-from specviz.decode import run, speculate
+from specviz.decode import blank_trace, speculate
 from specviz.measure.timing import ROUNDS, measure_speedup
 from specviz.models.base import Pair
 from specviz.record.metrics import Counts
@@ -37,7 +37,7 @@ def decode(pair: Pair, config: RunConfig, warm_up: int = 0) -> Iterator[Any]:
         warm_up: steps before it that are not counted, so that the run does not pay for a cold
             start.
     """
-    blank = run(pair, config, ())
+    blank = blank_trace(pair, config)
     prompt = blank.prompt_tokens  # a long text takes time to become tokens
     for _ in islice(speculate(pair, config, prompt=prompt), warm_up):
         pass

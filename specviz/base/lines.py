@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 
-def on_lines(x: ArrayLike, xs: Sequence[float], ys: Sequence[float]) -> np.ndarray:
+def on_lines(
+    x: float | Sequence[float] | np.ndarray, xs: Sequence[float], ys: Sequence[float]
+) -> np.ndarray:
     """The values at x on straight lines through points; beyond the last point its line goes on,
     unless it falls.
 

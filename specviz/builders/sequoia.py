@@ -112,9 +112,7 @@ class PlannedBuilder(StaticBuilder):
         tokens_left: int,
         state: RunningAcceptance | None,
     ) -> TokenTree:
-        vector = self.vector
-        if state:
-            vector = state.vector
+        vector = state.vector if state else self.vector
         shape = self.plan(vector)
         # What the shape was planned by: shown as each node's key.
         chance = _reach(shape, vector)

@@ -132,6 +132,8 @@ class SizedByCost(TreeBuilder):
         self, verifier: Verifier, temperature: float, drafter: str, pair: str, on_disk: bool = False
     ) -> Self:
         prepared = super().prepare(verifier, temperature, drafter, pair, on_disk)
+        if self.size != "auto":
+            return prepared  # and costs decide nothing
         target, draft = stored_costs(drafter, pair, on_disk)
         # A copy without validation, since these were validated or are shipped.
         return prepared.model_copy(

@@ -106,7 +106,8 @@ def run(args: Arguments) -> int:
     rows = []
     try:
         for outcome in outcomes:
-            rows += rows_of(outcome) if "result" in outcome else []
+            if "result" in outcome:
+                rows += rows_of(outcome)
     except (KeyError, TypeError, ValueError, OverflowError):
         raise ValueError(
             f"results {args.out!r} are damaged: a result lacks its numbers. Remove its line."
@@ -221,8 +222,8 @@ def print_outcomes(rows: list[JsonObject], outcomes: list[JsonObject]) -> None:
         # A column that says the same in every row goes above the table; "" is that of lossy rows.
         for name in ("pair", "drafter", ""):
             if len({row[name] for row in rows}) == 1:
-                alike[name] = rows[0][name]
-        say(", ".join(f"{name}: {alike[name]}" for name in alike if name))
+                alike[name] = f"{name}: {rows[0][name]}"
+        say(", ".join(alike[name] for name in alike if name))
         shown = []
         for row in rows:
             shown.append({name: value for name, value in row.items() if name not in alike})

@@ -6,9 +6,8 @@ from contextlib import suppress
 
 from ..base.files import MOST_TRACE, __version__, check_output, printable, write_text
 from ..config.run_config import RunConfig, compatible
+from ..decode import blank_trace, speculate
 from ..decode import run as trace_of
-from ..decode import speculate
-from ..decode.session import prompt_text
 from ..record.step import Step
 from ..record.vector_files import mismatch
 from ..record.vectors import planned_with
@@ -68,7 +67,7 @@ def run(args: Arguments) -> None:
     if not match.lossless:
         warn(f"lossy: {match.reason}")
     steps: list[Step] = []
-    before = prompt_text(pair, config)
+    before = blank_trace(pair, config).prompt_text
     with suppress(KeyboardInterrupt):  # what was written is kept
         for step in speculate(pair, config):
             if not args.json:

@@ -9,11 +9,10 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import module_from_spec, spec_from_file_location
-from itertools import chain
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
@@ -94,9 +93,11 @@ def sources() -> list[str]:
     return names
 
 
-def _registered() -> list[type]:
-    classes = chain.from_iterable(menu.values() for menu in REGISTRIES.values())
-    return [cls for cls in classes if not cls.is_built_in()]
+def _registered() -> Iterator[type]:
+    for menu in REGISTRIES.values():
+        for cls in menu.values():
+            if not cls.is_built_in():
+                yield cls
 
 
 def _run(path: Path) -> ModuleType:

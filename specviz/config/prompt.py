@@ -38,7 +38,7 @@ def read_prompt(value: Any) -> str | tuple[int, ...] | tuple[Message, ...]:
     # A tokenizer returns a batch; of one text its only row is meant.
     if isinstance(items, tuple) and len(items) == 1 and type(items[0]) is tuple:
         items = items[0]
-    if items == () or items == "":
+    if items in ((), ""):
         hint = "Give a few words for the models to continue."
         raise ParameterError("prompt", "not be empty", hint=hint)
     if isinstance(items, tuple):

@@ -2,5 +2,6 @@
 but its own stopwatch."""
 
 from .loop import autoregress as autoregress
+from .loop import blank_trace as blank_trace
 from .loop import run as run
 from .loop import speculate as speculate

@@ -6,6 +6,8 @@ Only this file knows their order. Plain decoding is the same loop with a tree th
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Any
 
 from ..base.errors import ParameterError
 from ..base.files import __version__
@@ -15,7 +17,7 @@ from ..record.step import Step, written_tokens
 from ..record.trace import Trace
 from ..sampling.randomness import Randomness, Seeded
 from ..tree import TokenIds
-from .session import DecodingSession, prompt_text, prompt_tokens
+from .session import DecodingSession, prompt_tokens
 
 
 def speculate(
@@ -49,9 +51,7 @@ def speculate(
     _check_arguments(pair, config)
     config = config.for_pair(pair)
     # Builder, rule and drafter must go together; the rule says how children are drawn for it.
-    # Asked without a scheme as others ask, so that one answer serves all.
-    match = compatible(config, scheme) if scheme else compatible(config)
-    scheme = match.required().scheme
+    scheme = compatible(config, scheme).required().scheme
     builder = config.builder.prepare(
         config.verifier,
         config.temperature,
@@ -90,21 +90,34 @@ def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> T
     >>> trace.text, len(trace.steps), trace.tokens_per_pass, trace.stop
     ('cacbabaa', 2, 4.0, 'length')
     """
-    steps = tuple(speculate(pair, config) if steps is None else steps)
-    config = config.for_pair(pair)
-    prompt = tuple(prompt_tokens(pair, config))
+    blank = blank_trace(pair, config)
+    prompt = blank.prompt_tokens
+    steps = tuple(speculate(pair, config, prompt=prompt) if steps is None else steps)
     # Why it ended is read off what was written, so steps from elsewhere give the same trace.
     written = written_tokens(steps)
+    stop = blank.stop
     if written and written[-1] in pair.eos_ids:
         stop = "end of text"
     elif len(written) >= config.max_new_tokens:
         stop = "length"
     elif len(prompt) + len(written) >= pair.max_positions:
         stop = "context"
+    return replace(blank, steps=steps, stop=stop)
+
+
+def blank_trace(pair: Pair, config: RunConfig) -> Trace:
+    """The trace of a run before its first step; arguments as for `speculate`, a `ValueError` if the
+    pair cannot continue the prompt."""
+    _check_arguments(pair, config)
+    config = config.for_pair(pair)
+    tokens = tuple(prompt_tokens(pair, config))
+    # As a page shows it before the text; of a chat its last message.
+    prompt: Any = config.prompt
+    if config.is_chat:
+        text = f"{prompt[-1].content}\n\n"
     else:
-        stop = "stopped"
-    text = prompt_text(pair, config)
-    return Trace(config, pair.info, prompt, text, steps, stop, __version__)
+        text = prompt if isinstance(prompt, str) else pair.decode(prompt)
+    return Trace(config, pair.info, tokens, text, (), "stopped", __version__)
 
 
 def autoregress(pair: Pair, config: RunConfig) -> Trace:

@@ -129,15 +129,6 @@ class DecodingSession:
         return tokens
 
 
-def prompt_text(pair: Pair, config: RunConfig) -> str:
-    """A configuration's prompt as a page shows it before the text; of a chat its last message."""
-    config = config.for_pair(pair)
-    prompt: Any = config.prompt
-    if isinstance(prompt, str):
-        return prompt
-    return f"{prompt[-1].content}\n\n" if config.is_chat else pair.decode(prompt)
-
-
 def prompt_tokens(pair: Pair, config: RunConfig) -> list[int]:
     """The token ids of a configuration's prompt; a `ValueError` if the pair cannot continue it."""
     config = config.for_pair(pair)

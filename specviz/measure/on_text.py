@@ -18,11 +18,11 @@ from ..base.progress import Progress
 from ..config.run_config import RunConfig
 from ..models.base import Pair
 from ..proof.rates import try_children
+from ..record.intervals import ratio_interval
 from ..record.vectors import AcceptanceVector, by_level, mean_plan
 from ..sampling.children import draw_children
 from ..sampling.randomness import Seeded
 from ..verifiers.base import Verifier
-from ..record.intervals import ratio_interval
 from .positions import LEVELS, Node, levels_on_text
 from .prompt_files import category_of
 from .texts import AnyText, text_of

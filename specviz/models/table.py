@@ -34,7 +34,7 @@ class TableModel:
 
     def logits(self, context: TokenIds) -> np.ndarray:
         """Logits of the token after `context`, float64 [V]."""
-        return self._row(tuple(last_tokens(context)))
+        return self._row(tuple(context[-MEMORY:]))
 
 
 class TableSession:
@@ -59,21 +59,16 @@ class TableSession:
 
     def watch(self) -> list[TokenIds]:
         """See `Session.watch`."""
-        return [last_tokens(self.context[: i + 1]) for i in range(len(self.context) - 1)]
+        return [self.context[: i + 1][-MEMORY:] for i in range(len(self.context) - 1)]
 
     def features(self, nodes: Nodes) -> list[TokenIds]:
         """See `Session.features`."""
-        return list(map(last_tokens, self.texts(nodes)))
+        return [text[-MEMORY:] for text in self.texts(nodes)]
 
     def texts(self, nodes: Nodes) -> list[list[int]]:
         """What the row after each node of the tree that was read last depends on."""
         assert self._tree is not None
         return [[*self.context, *self._tree.path_tokens(node)] for node in nodes]
-
-
-def last_tokens(text: TokenIds) -> TokenIds:
-    """The part of a text that a row depends on."""
-    return text[-MEMORY:]
 
 
 class ToyEagle(TableSession):

@@ -34,7 +34,7 @@ class Store:
         stored = self.measured.get(call)
         if stored is None or (current and stored["weights"] != weights()):
             return {}
-        columns = {}
+        columns: Columns = {}
         for text, row in stored["rows"].items():
             columns[text] = dict(zip(stored["names"], row, strict=True)) if row else {}
         return columns

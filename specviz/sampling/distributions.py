@@ -140,9 +140,6 @@ class Distributions:
         self.sampling = sampling
         self._rows: dict[int, np.ndarray] = {}
 
-    def __len__(self) -> int:
-        return len(self.logits)
-
     def __getitem__(self, node: int) -> np.ndarray:
         if node not in self._rows:
             row = probabilities(self.logits[node], self.sampling)
@@ -152,7 +149,7 @@ class Distributions:
 
     def all_rows(self) -> list[np.ndarray]:
         """All rows."""
-        return [self[node] for node in range(len(self))]
+        return [self[node] for node in range(len(self.logits))]
 
     def gather(
         self, nodes: Sequence[int], tokens: Sequence[int]

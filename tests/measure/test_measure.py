@@ -8,10 +8,10 @@ import pytest
 
 import specviz
 from specviz.base.codec import dumps, read
-from specviz.record.intervals import ratio_interval
 from specviz.measure.on_text import measure_acceptance
 from specviz.measure.positions import distributions_on_text
 from specviz.measure.texts import Text, continuations, limited, windows
+from specviz.record.intervals import ratio_interval
 from specviz.record.vector_files import published, read_vector
 from specviz.record.vectors import AcceptanceVector, check_acceptance, find_acceptance
 from specviz.sampling.distributions import total_variation

@@ -13,7 +13,7 @@ from ..base.errors import ParameterError
 from ..base.files import __version__
 from ..config.run_config import RunConfig, compatible
 from ..models.base import Pair
-from ..record.step import Step, written_tokens
+from ..record.step import Step
 from ..record.trace import Trace
 from ..sampling.randomness import Randomness, Seeded
 from ..tree import TokenIds
@@ -90,19 +90,20 @@ def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> T
     >>> trace.text, len(trace.steps), trace.tokens_per_pass, trace.stop
     ('cacbabaa', 2, 4.0, 'length')
     """
-    blank = blank_trace(pair, config)
-    prompt = blank.prompt_tokens
-    steps = tuple(speculate(pair, config, prompt=prompt) if steps is None else steps)
+    trace = blank_trace(pair, config)
+    if steps is None:
+        steps = speculate(pair, config, prompt=trace.prompt_tokens)
+    trace = replace(trace, steps=tuple(steps))
     # Why it ended is read off what was written, so steps from elsewhere give the same trace.
-    written = written_tokens(steps)
-    stop = blank.stop
+    written = trace.tokens
+    stop = "stopped"
     if written and written[-1] in pair.eos_ids:
         stop = "end of text"
     elif len(written) >= config.max_new_tokens:
         stop = "length"
-    elif len(prompt) + len(written) >= pair.max_positions:
+    elif len(trace.prompt_tokens) + len(written) >= pair.max_positions:
         stop = "context"
-    return replace(blank, steps=steps, stop=stop)
+    return replace(trace, stop=stop)
 
 
 def blank_trace(pair: Pair, config: RunConfig) -> Trace:
@@ -110,14 +111,14 @@ def blank_trace(pair: Pair, config: RunConfig) -> Trace:
     pair cannot continue the prompt."""
     _check_arguments(pair, config)
     config = config.for_pair(pair)
-    tokens = tuple(prompt_tokens(pair, config))
+    tokens = prompt_tokens(pair, config)
     # As a page shows it before the text; of a chat its last message.
     prompt: Any = config.prompt
     if config.is_chat:
         text = f"{prompt[-1].content}\n\n"
     else:
         text = prompt if isinstance(prompt, str) else pair.decode(prompt)
-    return Trace(config, pair.info, tokens, text, (), "stopped", __version__)
+    return Trace(config, pair.info, tuple(tokens), text, (), "stopped", __version__)
 
 
 def autoregress(pair: Pair, config: RunConfig) -> Trace:

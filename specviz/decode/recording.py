@@ -147,8 +147,9 @@ class Charts:
             count = MOST_PROBABLE if len(p) > SMALL else len(p)
             self._most_probable[shown.node] = most_probable(p, count)
         tokens = list(dict.fromkeys([*self._most_probable[shown.node], *shown.tokens]))
-        rows = {"p": p, **shown.rows}
-        bars = {name: tuple(row[tokens].tolist()) for name, row in rows.items()}
+        bars = {}
+        for name, row in {"p": p, **shown.rows}.items():
+            bars[name] = tuple(row[tokens].tolist())
         return Chart(tuple(tokens), bars)
 
 
@@ -159,10 +160,9 @@ def best_possible(tree: TokenTree, node: int, p: Distributions) -> float | None:
     children = len(tree.children[node])
     if q is None or not children or isinstance(q, Mixture) or tree.scheme not in CEILINGS:
         return None
-    if tree.scheme == "distinct" and children > 1:
-        # The ceiling is an integral for each token of the row, too slow for a large one; and where
-        # the row runs out of tokens, children are drawn uniformly.
-        tokens = np.count_nonzero(q)
-        if tokens < children or tokens > FEW:
-            return None
+    # Of children without replacement it is an integral for each token of the row, too slow for a
+    # large one; and where the row runs out of tokens, children are drawn uniformly.
+    is_integral = tree.scheme == "distinct" and children > 1
+    if is_integral and not children <= np.count_nonzero(q) <= FEW:
+        return None
     return min(1.0, ceiling(p[node], q, children, tree.scheme))

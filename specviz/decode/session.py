@@ -51,7 +51,7 @@ class DecodingSession:
         self.text_of_next = pair.stream(self.context)
         self.steps = 0
         self.is_over = False  # whether an end of text was written
-        self.seconds: dict[str, float] = {}  # of the parts of the current step
+        self.seconds = dict[str, float]()  # of the parts of the current step
 
     @property
     def tokens_left(self) -> int:
@@ -63,8 +63,9 @@ class DecodingSession:
         time begins here."""
         tree = TokenTree(self.context[-1], start=len(self.context) - 1, scheme=scheme)
         sparse = self.drafter is not None and self.drafter.sparse
-        sampling = self.config.draft_sampling
-        return Draft(self.drafting, tree, self.context, sampling, perf_counter, sparse)
+        return Draft(
+            self.drafting, tree, self.context, self.config.draft_sampling, perf_counter, sparse
+        )
 
     def score(self, tree: TokenTree) -> Distributions:
         """The target's distributions after every node of a tree, in one pass."""
@@ -88,7 +89,7 @@ class DecodingSession:
         sources = find_sources(self.drafting, tree)
         nodes = (0, *verdict.path)
         features = None
-        if self.drafter is not None and self.drafter.reads_features:
+        if self.drafter and self.drafter.reads_features:
             # Before the commit: afterwards the target has forgotten the tree.
             features = self.target.features(nodes)
         # The caches keep the accepted path and forget the rest of the tree.

@@ -3,7 +3,9 @@
 `--list` prints every function.
 
 Counts functions of this project, generators and threads that take part, by `sys.setprofile`, from
-the handler that the page calls to the first message with a step, with a pair that is in memory.
+the handler that the page calls to the first message with a step, with a pair that is in memory. The
+thread that computes goes on with the next step while the message travels, so it is watched until it
+sends it.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from types import CodeType, FrameType
 
 import specviz
 from app.page import build_demo
+from app.service.run import Run
 from tests.loops import until
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -30,15 +33,21 @@ class ClickPath:
         self.functions: set[CodeType] = set()
         self.generators: dict[CodeType, int] = {}
         self.threads: set[int] = set()
+        self.done: set[int] = set()  # threads that have sent the message
         self.is_counting = False
 
     def profile(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
+        thread = threading.get_ident()
+        if code is Run.send.__code__ and event == "return":
+            self.done.add(thread)
         own = code.co_filename.startswith((str(ROOT / "app"), str(ROOT / "specviz")))
-        if not self.is_counting or event != "call" or not own or code.co_name.startswith("<"):
+        if not self.is_counting or thread in self.done or event != "call":
+            return
+        if not own or code.co_name.startswith("<"):
             return
         self.functions.add(code)
-        self.threads.add(threading.get_ident())
+        self.threads.add(thread)
         if code.co_flags & GENERATOR:
             self.generators[code] = self.generators.get(code, 0) + 1
 
@@ -70,6 +79,7 @@ def measure() -> ClickPath:
     try:
         asyncio.run(first_tree())
         until(lambda: not demo.service.busy)  # the end of the first run is no part of the second
+        path.done.clear()
         path.is_counting = True
         asyncio.run(first_tree())
     finally:

@@ -4,11 +4,9 @@ are."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import chain, islice
 from typing import Any
 
-from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
 from specviz.decode import blank_trace, speculate
 from specviz.measure.timing import ROUNDS, measure_speedup
@@ -41,7 +39,6 @@ def decode(pair: Pair, config: RunConfig, warm_up: int = 0) -> Iterator[Any]:
     prompt = blank.prompt_tokens  # a long text takes time to become tokens
     for _ in islice(speculate(pair, config, prompt=prompt), warm_up):
         pass
-    blank = replace(blank, pair=blank.pair | offload_info(pair))
     return chain([blank], speculate(pair, config, prompt=prompt))
 
 
@@ -58,10 +55,3 @@ def timing(
         yield speedup
         if turn.others_wait():
             return
-
-
-def offload_info(pair: Pair) -> JsonObject:
-    """Where the target's weights are read from for every pass, and how many bytes a second; {}
-    where that is memory."""
-    offload = getattr(pair, "offload", None)
-    return {"offload": offload, "disk_speed": getattr(pair, "disk_speed", None)} if offload else {}

@@ -25,7 +25,6 @@ from specviz.measure.this_machine import measure_machine, prompts
 from specviz.measure.timing import measure_speedup
 from specviz.models.base import Pair
 
-from ..service.decoding import offload_info
 from ..service.loading import Loading
 from ..service.offers import load_named
 from ..service.pair_ref import SMOLLM2, WEIGHTS, PairRef
@@ -85,7 +84,7 @@ def write_timed(path: Path, ref: PairRef, config: specviz.RunConfig, rounds: int
     if config.builder.name != "plain":
         for update in measure_speedup(pair, config, trace.counts, rounds):
             speedup = update or speedup
-    write(path, replace(trace, pair=trace.pair | offload_info(pair), speedup=speedup))
+    write(path, replace(trace, speedup=speedup))
 
 
 def write_lesson(lesson: Lesson) -> None:

@@ -57,7 +57,7 @@ def speculate(
         config.temperature,
         config.drafter.name,
         pair.info["name"],
-        on_disk=getattr(pair, "offload", None) == "disk",
+        on_disk=pair.info.get("offload") == "disk",
     )
     rng = rng or Seeded(config.seed)
     drafter = config.drafter if builder.reads_draft else None

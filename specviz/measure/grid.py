@@ -228,7 +228,7 @@ def _measure(cell: Cell, prompts: Sequence[str]) -> JsonObject:
         more = {
             "drafter": drafter,
             "dtype": pair.info.get("dtype"),
-            "offload": getattr(pair, "offload", None),
+            "offload": pair.info.get("offload"),
             "lossless": match.lossless,
         }
     if not rows:

@@ -67,7 +67,7 @@ class Profile(Record):
                 )
         # A table of weights in memory would predict nothing of weights on disk.
         measured = self.costs and self.costs.settings.get("offload")
-        used = getattr(pair, "offload", None)
+        used = pair.info.get("offload")
         if self.costs and measured != used:
             raise ValueError(
                 f"the costs were measured with offload {measured}, not {used}. Run "

@@ -99,7 +99,7 @@ def measure_cost(
         "drafter": drafter,
         "verifier": config.verifier.name,
         "temperature": config.temperature,
-        "offload": getattr(pair, "offload", None),
+        "offload": pair.info.get("offload"),
     }
     bursts = {place: partial(run.burst, burst) for place, run in enumerate(runs)}
     # Bursts take turns, so that all shapes see the same machine.

@@ -58,7 +58,8 @@ class Pair(Protocol):
     """A target and a draft over one vocabulary.
 
     Attributes:
-        info: name and description, plain JSON data with at least "name".
+        info: name and description, plain JSON data with at least "name"; where every pass reads the
+            target's weights from disk, "offload" is "disk" and "disk_speed" the bytes a second.
         vocab_size: V, the width of every row.
         max_positions: the longest text the pair can hold, in tokens.
         eos_ids: tokens that end a text.

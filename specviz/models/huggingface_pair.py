@@ -45,8 +45,8 @@ class HuggingFacePair:
         self.stream = self.text.stream
         self.is_chat = self.text.is_chat
         self.vocab_size = self.target.vocab_size
-        self.disk_speed = self.target.disk_speed
-        self.offload = None if self.disk_speed is None else "disk"
+        if self.target.disk_speed is not None:
+            self.info |= {"offload": "disk", "disk_speed": self.target.disk_speed}
         self._drafters: JsonObject = {}  # no wrapper of a method: it would keep the pair alive
 
     def __repr__(self) -> str:

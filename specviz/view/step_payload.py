@@ -33,8 +33,10 @@ def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
     # Sentences are numbered as they first occur, and nodes refer to them.
     sentences: dict[str, int] = {}
     why = []
+    # Where only the draft model drafts, every node would say the same.
+    names_drafters = bool({*step.drafter} - {None, "model"})
     for node in range(len(step.parents)):
-        sentence = explained(step, node, verifier)
+        sentence = explained(step, node, verifier, names_drafters)
         why.append(sentences.setdefault(sentence, len(sentences)))
     sent: JsonObject = {name: getattr(step, name) for name in UNCHANGED}
     sent |= {
@@ -53,13 +55,15 @@ def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
     return json_data(sent)
 
 
-def explained(step: Step, node: int, verifier: Verifier | None) -> str:
-    """The rule's sentence on a node and its drafter; empty for a damaged trace, or without a
-    rule."""
+def explained(step: Step, node: int, verifier: Verifier | None, names_drafters: bool) -> str:
+    """The rule's sentence on a node, and with `names_drafters` its drafter; empty for a damaged
+    trace, or without a rule."""
     if verifier is None:
         return ""
     try:
-        sentences = (verifier.explain(step, node), limited(step, node), guessed(step, node))
+        sentences = [verifier.explain(step, node), limited(step, node)]
+        if names_drafters:
+            sentences.append(guessed(step, node))
         return " ".join(filter(None, sentences))
     except (TypeError, KeyError, IndexError, ValueError):
         return ""
@@ -104,20 +108,20 @@ def order_of(step: Step, verifier: Verifier | None) -> list[int]:
 
 
 def guessed(step: Step, node: int) -> str:
-    """The drafter of a node and how it drafted it; "" if only the draft model drafts, or it is
-    unknown."""
+    """The drafter of a node and how it drafted it; "" if it is unknown."""
     name = None
     if node < len(step.drafter):
         name = step.drafter[node]
     # A root, or of a plugin that is not loaded here.
     if name is None or name not in DRAFTERS:
         return ""
-    # Where only the draft model drafts, every node would say the same.
-    if name == "model" and {name, None}.issuperset(step.drafter):
-        return ""
     guess = step.growth.guesses.get(node, {})
     words = f"Drafted by {DRAFTERS[name].title_in_sentence}"
-    depth = Topology(step.parents).depth[node]
+    depth = 0
+    above = node
+    while above:
+        above = step.parents[above]
+        depth += 1
     if name == "medusa":
         words += f": head {depth}, which only depends on the text before the last token"
     elif name == "eagle":

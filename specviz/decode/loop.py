@@ -51,7 +51,9 @@ def speculate(
     _check_arguments(pair, config)
     config = config.for_pair(pair)
     # Builder, rule and drafter must go together; the rule says how children are drawn for it.
-    scheme = compatible(config, scheme).required().scheme
+    # Asked without a scheme as others ask, so that one answer serves all.
+    match = compatible(config, scheme) if scheme else compatible(config)
+    scheme = match.required().scheme
     builder = config.builder.prepare(
         config.verifier,
         config.temperature,

@@ -139,8 +139,10 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
     ):
         found = set()
         for step in specviz.speculate(specviz.toy_pair(vocab=12), replace(CONFIG, drafter=drafter)):
+            sent = step_payload.step_payload(step, CONFIG.verifier)
             for node in range(1, len(step.parents)):
-                said = step_payload.guessed(step, node)
+                sentence = sent["sentences"][sent["why"][node]]
+                said = "".join(sentence.partition("Drafted by")[1:])
                 depth = Topology(step.parents).depth[node]
                 if step.drafter[node] == "medusa":
                     assert f"head {depth}," in said

@@ -38,18 +38,20 @@ def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
     expect(page.get_by_role("button", name="Copy link")).to_be_visible()
     expect(page.locator(f"{BOARD} .sv-speed")).to_have_value("1")
     expect(page.locator(f"{BOARD} .sv-play")).to_have_accessible_name("pause")
-    # it stands still when the first is through
-    first = min(data["updates"], key=lambda one: one["clock"][-1][0])["at"]
-    title = data["columns"][first]["title"]
-    expect(page.locator(f"{BOARD} .sv-standing")).to_contain_text(
-        re.compile(rf"Done: {title} in .* Plain decoding is at \d+ of 64")
-    )
-    expect(page.locator(f"{BOARD} .sv-play")).to_have_accessible_name("play")
     factors = data["factors"]
-    expect(page.locator(f"{BOARD} .sv-large").nth(first)).to_have_text(factors[first])
-    expect(page.locator(f"{BOARD} .sv-large").first).to_have_text(re.compile(r"^\d+ of 64$"))
-    at_end(page)
+    expect(page.locator(f"{BOARD} .sv-standing")).to_have_text(data["headline"])
     expect(page.locator(f"{BOARD} .sv-large")).to_have_text(factors)
+    # it stands still when the first is through, with a tree of that run that drafted
+    first = min(data["updates"], key=lambda one: one["clock"][-1][0])["at"]
+    play = page.locator(f"{BOARD} .sv-play")
+    expect(play).to_have_text("▶ Play the rest")
+    expect(page.locator(f"{BOARD} .sv-clock").first).to_contain_text(re.compile(r"^\d+ of 64"))
+    expect(page.locator(f"{BOARD} .sv-node").nth(first)).to_contain_text("the last that drafted")
+    assert page.locator(f"{BOARD} .sv-run").nth(first).locator(".node").count() > 2
+    play.click()
+    expect(play).to_have_text("❚❚ Pause")
+    at_end(page)
+    expect(play).to_have_text("▶ Play")
     for at, clock in enumerate(page.locator(f"{BOARD} .sv-clock").all()):
         expect(clock).to_contain_text(f"64 tokens in {len(data['updates'][at]['steps'])} steps")
     expect(page.locator(f"{BOARD} .sv-texts [data-kind=equal]")).to_contain_text(
@@ -218,7 +220,7 @@ def test_presented_it_shows_the_race_and_nothing_else(seen):
     present(page)
     page.wait_for_function(FOLLOWED)
     expect(page.locator(".sv-key-hint")).to_be_visible()
-    for part in (".sv-standing", ".sv-race-svg", ".sv-large >> nth=0"):
+    for part in (".sv-standing", ".sv-title-line", ".sv-race-svg", ".sv-run >> nth=2 >> .sv-svg"):
         expect(page.locator(f"{BOARD} {part}")).to_be_visible()
     for part in (f"{BOARD} .sv-table", f"{BOARD} .sv-texts", "#sv-compare-run"):
         expect(page.locator(part)).to_be_hidden()

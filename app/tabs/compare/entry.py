@@ -45,14 +45,19 @@ class Entry:
         if self.autoregressive:
             return "Plain decoding"
         builder = self.config.builder
-        # A builder names its most telling parameter first.
-        name, value = next(iter(builder.parameters.items()), ("", "auto"))
+        name, value = self.first
         if value == "auto":
             return builder.title
         of = ""
         if name == "depth":
             of = "of "
         return f"{builder.title} {of}{short(value)}"
+
+    @property
+    def first(self) -> tuple[str, object]:
+        """The parameter of its builder that its name has, with its value: the first, as builders
+        name their most telling one first."""
+        return next(iter(self.config.builder.parameters.items()), ("", "auto"))
 
     @property
     def drafter(self) -> Drafter | None:
@@ -65,14 +70,16 @@ class Entry:
 
     @property
     def details(self) -> str:
-        """The parameters in words, without those at their defaults."""
+        """The parameters in words, without those at their defaults and what its name has."""
         if self.autoregressive:
-            return "the target alone, one token a pass"
+            return "the target alone"
         parts = [f"{self.config.verifier.title}’s rule"]
         # Only what differs from the defaults: a column has room for a few words.
         for strategy in filter(None, (self.config.builder, self.config.verifier, self.drafter)):
             schema = strategy.parameter_schema()
             for name, value in strategy.parameters.items():
+                if strategy is self.config.builder and name == self.first[0]:
+                    continue
                 # "costs given" would say nothing.
                 changed = value != type(strategy).model_fields[name].default
                 if changed and short(value) != GIVEN:

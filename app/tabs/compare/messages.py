@@ -29,7 +29,7 @@ from ...service.failures import reason
 from ...service.run import Turn
 from ...service.runs import new_name
 from .entry import Entry, titles
-from .rates import basis, race_clock, rates
+from .rates import basis, headline, race_clock, rates
 from .texts import compare_texts
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
@@ -145,7 +145,8 @@ class Board:
         """The message on a column that came to its end."""
         self.ended.add(at)
         self.pending.append({"at": at, "state": "done"})
-        return self._flush(pairs=self.pairs())
+        so_far = headline(self.entries, self.counts, self.speedups, final=False)
+        return self._flush(pairs=self.pairs(), headline=so_far)
 
     def timing(self, at: int) -> str:
         """The message while a column is timed, with what its rounds gave so far."""
@@ -155,7 +156,7 @@ class Board:
             done = speedup.rounds
         title = titles(self.entries)[at]
         note = f"Timing {title} against plain decoding: {done} of {ROUNDS} rounds."
-        return message(self.name, state="timing", note=note, **self.results())
+        return message(self.name, state="timing", note=note, **self.results(final=False))
 
     def _flush(self, **more: Any) -> str:
         updates = self.pending
@@ -207,10 +208,10 @@ class Board:
             if pair["kind"] == "differs" and pair["position"] is not None:
                 yield a, b, pair["position"]
 
-    def results(self) -> JsonObject:
+    def results(self, final: bool = True) -> JsonObject:
         """What follows from the times of the runs: of each that ended seconds and tokens by the end
-        of each step, the table, how many times as fast as plain decoding it is, and what this rests
-        on."""
+        of each step, the table, how many times as fast as plain decoding it is, also in a sentence,
+        and what this rests on."""
         rates_found = rates(self.entries, self.counts, self.speedups)
         updates = []
         for at in sorted(self.ended):
@@ -222,12 +223,12 @@ class Board:
             if speedup:
                 timed = f"{speedup.speedup:.1f}×"
             factors.append("1×" if entry.autoregressive else timed)
-        rests_on = basis(self.entries, self.speedups)
         return {
             "updates": updates,
             "table": self.table(rates_found),
             "factors": factors,
-            "basis": rests_on,
+            "headline": headline(self.entries, self.counts, self.speedups, final),
+            "basis": basis(self.entries, self.speedups),
         }
 
     def table(self, rates_found: Sequence[float]) -> list[JsonObject]:

@@ -39,7 +39,6 @@ def opening() -> str:
     timed = next(trace.speedup for trace in runs if trace.speedup)
     weights = ""
     if any(trace.pair.get("offload") for trace in runs):
-        weights = "weights on disk, "
-    return of_traces(
-        entries, runs, badge="recorded", when=f"{weights}on {timed.date} on {timed.machine}"
-    )
+        weights = ", weights on disk"
+    when = f"Recorded on {timed.date} on {timed.machine}{weights}."
+    return of_traces(entries, runs, badge="recorded", when=when)

@@ -55,27 +55,60 @@ def race_clock(
     return clock
 
 
+def headline(
+    entries: Sequence[Entry],
+    counts: Sequence[Counts],
+    speedups: Sequence[PairedSpeedup | None],
+    final: bool = True,
+) -> str:
+    """Who is how many times as fast as plain decoding, the fastest first, and whose order the
+    rounds do not decide; empty where nothing is known of plain decoding.
+
+    Args:
+        entries: what the columns run.
+        counts: of each run.
+        speedups: of each run that was timed; of the others it counts how fast they decoded.
+        final: whether no more rounds follow.
+    """
+    found = rates(entries, counts, speedups)
+    plain = 0.0
+    for entry, rate in zip(entries, found, strict=True):
+        if entry.autoregressive:
+            plain = rate
+    factors = []
+    spreads = [("plain decoding", 1.0, 1.0)]
+    for entry, title, rate, speedup in zip(entries, titles(entries), found, speedups, strict=True):
+        if speedup:
+            factors.append((speedup.speedup, title))
+            spreads.append((title, speedup.low, speedup.high))
+        # nan, where there is no second step, is not above 0 either
+        elif rate > 0 and plain > 0 and not entry.autoregressive:
+            factors.append((rate / plain, title))
+    if not factors:
+        return ""
+    (fastest, title), *others = sorted(factors, reverse=True)
+    sentence = f"{title} is {fastest:.1f} times as fast as plain decoding"
+    for factor, other in others:
+        sentence += f", {other} {factor:.1f} times"
+    if not final:
+        return f"So far {sentence}."
+    for (one, low, high), (other, lowest, highest) in combinations(spreads, 2):
+        if low <= highest and lowest <= high:
+            sentence += f"; the order of {one} and {other} is within the spread of the rounds"
+    return f"{sentence}."
+
+
 def basis(entries: Sequence[Entry], speedups: Sequence[PairedSpeedup | None]) -> str:
-    """What factors, race and table rest on, and which of them the rounds do not tell apart; empty
-    where nothing was timed."""
+    """What factors, race and table rest on; empty where nothing was timed."""
     parts = []
-    timed = []
     for title, speedup in zip(titles(entries), speedups, strict=True):
         if speedup:
             rounds = f"1 round {speedup.speedup:.2f}"
             if speedup.rounds > 1:
                 rounds = f"{speedup.rounds} rounds {speedup.low:.2f} to {speedup.high:.2f}"
-                timed.append((title, speedup))
             parts.append(f"{title} in {rounds} times as fast")
     if not parts:
         return ""
     # A round of each run alternates with one of plain decoding.
     measured = "Each run was timed in turns with plain decoding"
-    sentences = [f"{measured}: {'; '.join(parts)}. Factors, times and table are from these rounds."]
-    for (first, one), (second, other) in combinations(timed, 2):
-        if one.low <= other.high and other.low <= one.high:
-            sentences.append(
-                f"The rounds of {first} and {second} overlap: which of them is faster is within "
-                "their spread."
-            )
-    return " ".join(sentences)
+    return f"{measured}: {'; '.join(parts)}. Factors, times and table are from these rounds."

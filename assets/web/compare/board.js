@@ -28,6 +28,7 @@ const opened = ({ run: name, prompt, settings, badge, pair, when }) => ({
   when,
   state: 'running',
   note: '',
+  headline: '',
   basis: '',
   isWaiting: false, // another comparison was asked for and has not begun
   timed: /** @type {Partial<Message>} */ ({}), // what its rounds gave so far
@@ -82,7 +83,9 @@ export function compareBoard(element, server, settings = () => undefined) {
     if (message.columns) start(message, message.columns);
     else if (message.run && message.run !== run.name) return;
     messages.push(text);
-    // A number that is read does not change: what rounds give is shown when they are over.
+    run.headline = message.headline ?? run.headline;
+    // A number that is read does not change: what rounds give is shown when they are over, and
+    // until then in the headline alone.
     if (message.state === 'timing') run.timed = message;
     else write(message);
     if (message.state === 'stopped') {
@@ -179,15 +182,16 @@ export function compareBoard(element, server, settings = () => undefined) {
     race.at(clock.time);
     for (const column of run.columns) column.show(clock.time);
     clock.write();
-    say($('standing'), isBusy() ? run.note : standing(run.columns, clock.time));
     if (moving) schedule();
   }
 
   function head() {
     const isStale = run.isWaiting || differs() !== '';
-    $('title-line').textContent = [run.badge, run.when, run.pair].filter(Boolean).join(' · ');
+    const source = run.columns.length ? [run.badge ?? 'measured here', run.pair] : [];
+    $('title-line').textContent = source.filter(Boolean).join(' · ');
+    say($('standing'), run.headline);
     say($('state'), isStale ? staleText() : stateText());
-    $('basis').textContent = run.basis;
+    $('basis').textContent = [run.basis, run.when].filter(Boolean).join(' ');
     root.classList.toggle('stale', isStale);
     $('state').dataset.state = run.state;
   }
@@ -208,7 +212,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   function stateText() {
-    if (run.state === 'timing') return 'The texts are whole; times and factors follow.';
+    if (run.state === 'timing') return run.note;
     if (run.state === 'stopped') return 'Stopped.';
     const at = run.columns.findIndex(column => column.state === 'running');
     if (run.state !== 'running' || at < 0) return '';
@@ -220,51 +224,4 @@ export function compareBoard(element, server, settings = () => undefined) {
     /** The controls hold something else than before. */
     edited: () => schedule(true),
   };
-}
-
-const SAME = 0.05; // of the longer time: two runs that end so near each other are as fast
-
-/**
- * Which runs take the same time within a few percent, in a sentence; empty where none do.
- * @param {Column[]} order runs by their length, the shortest first
- * @param {(column: Column) => number} length
- */
-function tieText(order, length) {
-  const nearest = order.slice(1).map((column, i) => ({ before: order[i], column }));
-  const ties = nearest.filter(
-    ({ before, column }) => length(column) - length(before) <= SAME * length(column),
-  );
-  return ties
-    .map(({ before, column }) => {
-      const percent = Math.round(100 * (1 - length(before) / length(column)));
-      const apart = percent < 1 ? 'less than 1 %' : `${percent} %`;
-      return ` ${before.about.title} and ${column.about.title} end within ${apart} of each other.`;
-    })
-    .join('');
-}
-
-/**
- * Who is through at this time, and how far the others are; of those that are through, which are as
- * fast as each other.
- * @param {Column[]} columns
- * @param {number} time
- */
-export function standing(columns, time) {
-  const runs = columns.filter(({ ends }) => ends.length);
-  const length = (/** @type {Column} */ { ends }) => ends[ends.length - 1];
-  const order = [...runs].sort((a, b) => length(a) - length(b));
-  const through = order.filter(column => length(column) <= time);
-  const others = order.filter(column => length(column) > time);
-  if (!through.length) return '';
-  const done = through.map(column => `${column.about.title} in ${length(column).toFixed(2)} s`);
-  const ties = tieText(through, length);
-  if (!others.length) return `All are done: ${done.join(', ')}.${ties}`;
-  const behind = others.map(({ about, ends, totals }) => {
-    const step = ends.filter(end => end <= time).length - 1;
-    return `${about.title} is at ${step < 0 ? 0 : totals[step]} of ${totals[totals.length - 1]}`;
-  });
-  // The clock stands still there.
-  const isFirst = time === length(order[0]);
-  const goesOn = isFirst ? ' Play shows the rest.' : '';
-  return `Done: ${done.join(', ')}. ${behind.join(', ')}.${ties}${goesOn}`;
 }

@@ -110,7 +110,9 @@ export function sharedClock(root, { columns, running, changed }) {
     const label = limit() ? `${seconds(time)} of ${seconds(limit())} s` : 'no step yet';
     scrub.setAttribute('aria-valuetext', label);
     $('where').textContent = label;
-    $('play').textContent = playing ? '❚❚ Pause' : '▶ Play';
+    // It stopped where the first run is through.
+    const goesOn = time === first() && time < limit();
+    $('play').textContent = playing ? '❚❚ Pause' : `▶ Play${goesOn ? ' the rest' : ''}`;
     $('play').setAttribute('aria-label', playing ? 'pause' : 'play');
     root.dataset.time = String(time);
   }

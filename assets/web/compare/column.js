@@ -47,11 +47,12 @@ export function runColumn(about, run, parent, { seek, announce }) {
     },
     canvas,
   );
+  const line = make('p', '', 'sv-run-line');
+  line.append(make('span', '', 'sv-clock'), make('span', about.details, 'sv-run-details'));
   box.append(
     heading(about),
     make('p', '', 'sv-large'),
-    make('p', about.details, 'sv-run-details'),
-    make('p', '', 'sv-clock'),
+    line,
     ribbon,
     canvas,
     make('p', '', 'sv-node'),
@@ -108,8 +109,8 @@ export function runColumn(about, run, parent, { seek, announce }) {
 
   /** The step that has ended by this time. @param {number} time */
   function show(time) {
-    const at = column.ends.filter(end => end <= time).length - 1,
-      step = column.steps[at];
+    const at = column.ends.filter(end => end <= time).length - 1;
+    const step = column.steps[drawnAt(column.steps, at)];
     say($('clock'), clockText(column, at));
     $('large').textContent = largeText(column, at);
     box.dataset.state = column.state;
@@ -134,8 +135,22 @@ export function runColumn(about, run, parent, { seek, announce }) {
   }
 
   function inspect() {
-    say($('node'), nodeText(column.steps[current], hovered ?? pinned, about.plain));
+    const at = drawnAt(column.steps, current);
+    const text = nodeText(column.steps[at], hovered ?? pinned, about.plain);
+    say($('node'), at === current ? text : `Step ${at + 1}, the last that drafted: ${text}`);
   }
+}
+
+/**
+ * The step of which the tree is drawn: of a run that is over the last that drafted, as a tree
+ * without a draft would say nothing.
+ * @param {Pick<Step, 'parents'>[]} steps
+ * @param {number} at the last step that has ended
+ */
+export function drawnAt(steps, at) {
+  if (at < 0 || at < steps.length - 1 || steps[at].parents.length > 1) return at;
+  const last = steps.findLastIndex(step => step.parents.length > 1);
+  return last < 0 ? at : last;
 }
 
 /** @param {About} about */
@@ -155,15 +170,16 @@ function heading(about) {
 }
 
 /**
- * What is read from afar: how many tokens there are, and at the end how many times as fast it was.
+ * What is read from afar: how many times as fast it was or, where that is not known, how many
+ * tokens there are.
  * @param {Column} column
  * @param {number} at the last step that has ended
  */
 export function largeText({ totals, state, factor }, at) {
+  if (factor && state === 'done') return factor;
   if (!totals.length) return '';
-  if (state === 'running') return `${at < 0 ? 0 : totals[at]} tokens`; // of how many, its end says
-  if (factor && at === totals.length - 1 && state === 'done') return factor;
-  return `${at < 0 ? 0 : totals[at]} of ${totals[totals.length - 1]}`;
+  const tokens = at < 0 ? 0 : totals[at];
+  return state === 'running' ? `${tokens} tokens` : `${tokens} of ${totals[totals.length - 1]}`;
 }
 
 /**
@@ -175,7 +191,7 @@ export function largeText({ totals, state, factor }, at) {
 export function nodeText(step, key, plain) {
   if (!step) return '';
   if (key !== null) return nodeSentence(step, key);
-  return plain ? `The target writes “${readable(step.pieces[0])}”.` : stepSentence(step);
+  return plain ? `The target writes “${readable(step.pieces[0])}”.` : stepSentence(step, false);
 }
 
 /**
@@ -191,6 +207,7 @@ export function clockText({ state, note, steps, ends, totals, factor }, at) {
     const time = factor ? `, ${ends[at].toFixed(3)} s` : ''; // which is final once there is one
     return `${totals[at]} tokens in ${steps.length} steps${time}`;
   }
-  const progress = `step ${at + 1} of ${steps.length}`;
+  const tokens = `${at < 0 ? 0 : totals[at]} of ${totals[totals.length - 1]} tokens`;
+  const progress = `${state === 'done' ? `${tokens}, ` : ''}step ${at + 1} of ${steps.length}`;
   return failed ? `${progress}. ${failed}` : progress + ((all && AFTER[state]) || '');
 }

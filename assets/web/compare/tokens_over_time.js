@@ -42,7 +42,7 @@ export function raceChart(svg, seek) {
   function redraw() {
     const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
     const { clientWidth: width, clientHeight: height } = svg;
-    box = { left: 40 * unit, right: width - 12 * unit, top: 24 * unit, bottom: height - 42 * unit };
+    box = { left: 40 * unit, right: width - 12 * unit, top: 24 * unit, bottom: height - 22 * unit };
     most = {
       x: Math.max(0, ...runs.map(run => run.ends.at(-1) || 0)),
       y: Math.max(0, ...runs.map(run => run.totals.at(-1) || 0)),
@@ -53,7 +53,7 @@ export function raceChart(svg, seek) {
     drawAxes(
       axes,
       box,
-      { ticks: seconds.map(tick => [x(tick), tick]), title: 'seconds of decoding' },
+      { ticks: seconds.map(tick => [x(tick), `${tick} s`]), title: '' },
       { ticks: ticks(0, most.y, 5).map(tick => [y(tick), tick]), title: 'tokens' },
       unit,
     );

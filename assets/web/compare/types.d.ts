@@ -50,6 +50,8 @@ export interface Message {
    * How many times as fast as plain decoding each run is, in words; empty where that is unknown.
    */
   factors?: string[];
+  /** Who is how many times as fast as plain decoding, in a sentence. */
+  headline?: string;
   /** What factors, times and table rest on, in a sentence. */
   basis?: string;
   state?: 'loading' | 'running' | 'timing' | 'done' | 'stopped' | 'error';

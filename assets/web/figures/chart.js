@@ -26,7 +26,8 @@ export function ticks(low, high, many) {
  * what both count.
  * @param {SVGElement} parent
  * @param {{ left: number, right: number, top: number, bottom: number }} box of the curves
- * @param {{ ticks: [number, number][], title: string }} across places in pixels with their numbers
+ * @param {{ ticks: [number, string | number][], title: string }} across places in pixels with
+ *   their numbers
  * @param {{ ticks: [number, number][], title: string }} up
  * @param {number} [unit] pixels that stand for one in normal type
  */

@@ -70,15 +70,19 @@ export function siblingsOf(step, node) {
 const draftedIn = step =>
   step.outcome.filter(outcome => outcome !== 'root' && outcome !== 'probe').length;
 
-/** What a step wrote, also what a screen reader hears. @param {Step} step */
-export function stepSentence(step) {
+/**
+ * What a step wrote, also what a screen reader hears.
+ * @param {Step} step
+ * @param {boolean} [quotes] whether it has the drafted tokens that were accepted
+ */
+export function stepSentence(step, quotes = true) {
   const own = step.last ? quoted(step.pieces[step.pieces.length - 1]) : '';
   const drafted = draftedIn(step);
   if (!drafted)
     return own ? `Nothing was drafted; the target writes ${own}.` : 'Nothing was drafted.';
   const text = readable(step.path.map(node => step.texts[node]).join(''));
   const accepted = `${step.path.length} of ${drafted} drafted tokens accepted`;
-  const start = step.path.length ? `${accepted}: “${text}”` : accepted;
+  const start = step.path.length && quotes ? `${accepted}: “${text}”` : accepted;
   if (!own) return `${start}.`;
   if (step.last === 'bonus') return `${start}; the target adds ${own} without a further pass.`;
   return `${start}; the target writes ${own} itself.`;

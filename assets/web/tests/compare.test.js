@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { standing } from '../compare/board.js';
-import { clockText, largeText } from '../compare/column.js';
+import { clockText, drawnAt, largeText } from '../compare/column.js';
 import { filled } from '../compare/save.js';
 import { writeRuns } from '../stage/panel.js';
 import { emptyRun } from '../stage/run.js';
@@ -16,40 +15,28 @@ const run = (title, ends, totals, factor) => ({
   state: 'done',
 });
 const tree = run('Tree', [0.1, 0.2], [5, 8], '4.0×');
-const plain = run('Plain', [0.1, 0.3, 0.8], [1, 2, 8], '1×');
 
-test('who is through, and how far the others are', () => {
-  assert.equal(standing([plain, tree], 0.1), '');
-  // there the clock stands still, though it is not the end
-  const first = 'Done: Tree in 0.20 s. Plain is at 1 of 8.';
-  assert.equal(standing([plain, tree], 0.2), `${first} Play shows the rest.`);
-  assert.equal(standing([plain, tree], 0.21), first);
-  assert.equal(standing([plain, tree], 0.8), 'All are done: Tree in 0.20 s, Plain in 0.80 s.');
-  assert.equal(standing([], 1), '');
-});
-
-test('two runs that end within a few percent of each other are called so', () => {
-  const chain = run('Chain', [0.1, 0.203], [4, 8], '3.9×');
-  const tie = 'Tree and Chain end within 1 % of each other.';
-  assert.equal(
-    standing([plain, chain, tree], 0.2),
-    'Done: Tree in 0.20 s. Chain is at 4 of 8, Plain is at 1 of 8. Play shows the rest.',
-    'not of runs that have not ended',
-  );
-  assert.ok(standing([plain, chain, tree], 0.8).endsWith(`0.80 s. ${tie}`));
+test('of a run that is over stands the last tree that drafted', () => {
+  const [root, drafted] = [{ parents: [-1] }, { parents: [-1, 0, 0] }];
+  assert.equal(drawnAt([drafted, drafted, root], 2), 1);
+  assert.equal(drawnAt([drafted, root, drafted], 1), 1, 'it goes on');
+  assert.equal(drawnAt([drafted, drafted], 1), 1);
+  assert.equal(drawnAt([root, root], 1), 1, 'plain decoding');
+  assert.equal(drawnAt([], -1), -1);
 });
 
 test('the time of a run stands beside it once it is final', () => {
   const whole = { ...tree, steps: [{}, {}] };
   assert.equal(clockText(whole, 1), '8 tokens in 2 steps, 0.200 s');
   assert.equal(clockText({ ...whole, factor: '' }, 1), '8 tokens in 2 steps');
+  assert.equal(clockText(whole, 0), '5 of 8 tokens, step 1 of 2');
 });
 
-test('in large type stands how far a run is, and at its end how many times as fast it was', () => {
-  assert.equal(largeText(tree, -1), '0 of 8');
-  assert.equal(largeText(tree, 0), '5 of 8');
-  assert.equal(largeText(tree, 1), '4.0×');
-  assert.equal(largeText({ ...tree, factor: '' }, 1), '8 of 8', 'not timed');
+test('in large type stands how many times as fast a run was, or how far it is', () => {
+  assert.equal(largeText(tree, 0), '4.0×');
+  const untimed = { ...tree, factor: '' };
+  assert.equal(largeText(untimed, -1), '0 of 8');
+  assert.equal(largeText(untimed, 1), '8 of 8');
   assert.equal(largeText({ ...tree, state: 'running' }, 1), '8 tokens', 'of how many is not known');
 });
 

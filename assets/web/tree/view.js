@@ -276,7 +276,8 @@ function measure(svg, wide, before) {
 /** In pixels. @param {boolean} below whether labels stand below their marks */
 function typeSize(below) {
   if (!presents()) return below ? 12 : 14.5;
-  return 0.82 * parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  return below ? Math.max(12, 0.46 * rem) : 0.82 * rem; // names are whole before they are large
 }
 
 /** @param {Mark[]} marks @param {string | null} selected @param {Way} way */

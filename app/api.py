@@ -123,8 +123,9 @@ def config_of(**values: Any) -> RunConfig:
         is_chat = name == "prompt" and isinstance(values[name], list)
         if not isinstance(values[name], str) and not is_chat:
             raise ParameterError(name, "be text", values[name])
-    for name in values.keys() - set(TEXTS):
-        values[name] = number(values[name])
+    for name in values:
+        if name not in TEXTS:
+            values[name] = number(values[name])
     config = RunConfig(**values)
     limits.check(config)
     compatible(config).required()

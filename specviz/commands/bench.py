@@ -136,9 +136,9 @@ def grid_of(args: Arguments) -> JsonObject:
         value = getattr(args, name)
         if value not in (None, "auto"):
             pair[name] = value
-    lists: JsonObject = {}
-    for kind in REGISTRIES:
-        lists[f"{kind}s"] = [*map(str, options.strategies(args, kind))]
+    lists: JsonObject = {
+        f"{kind}s": [*map(str, options.strategies(args, kind))] for kind in REGISTRIES
+    }
     engines = list(map(check_engine, args.against or ()))
     if args.transformers:
         engines += TRANSFORMERS

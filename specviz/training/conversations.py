@@ -71,9 +71,9 @@ class ChatTemplate:
                 "target must have a chat template that writes a user's message once; it writes it "
                 f"{count} times. Train another drafter."
             )
-        before, _, behind = text.partition(mark)
-        self.before = list(tokenizer.encode(before, add_special_tokens=False))
-        self.behind = list(tokenizer.encode(behind, add_special_tokens=False))
+        self.before, self.behind = (
+            list(tokenizer.encode(part, add_special_tokens=False)) for part in text.split(mark)
+        )
 
 
 @torch.inference_mode()

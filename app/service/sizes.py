@@ -156,10 +156,9 @@ def needed(models: Sequence[ModelFiles]) -> float:
         flags = ""
     # As `models.loading` chooses the number format, without importing torch.
     width = 2 if "avx512_bf16" in flags or "amx_bf16" in flags else 4
-    total = 0
-    for model in models:
-        total += width * model.parameters if model.parameters else model.bytes
-    return ROOM * total
+    return ROOM * sum(
+        width * model.parameters if model.parameters else model.bytes for model in models
+    )
 
 
 def size(count: float) -> str:

@@ -7,7 +7,7 @@ works.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -108,11 +108,7 @@ class NGramSession(DrafterSession):
         return row
 
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
-        rows = []
-        for node in nodes:
-            row = self.row(self._text(tree, node))
-            rows.append(probabilities(np.log(row), sampling))
-        return rows
+        return [probabilities(np.log(self.row(self._text(tree, node))), sampling) for node in nodes]
 
     def commit(
         self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
@@ -140,4 +136,4 @@ class NGramSession(DrafterSession):
         if not (stored and recent):
             return stored or recent
         # Counts of the shipped text and of this text add up.
-        return Counter(stored) + Counter(recent)
+        return stored | {token: count + stored.get(token, 0) for token, count in recent.items()}

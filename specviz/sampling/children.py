@@ -150,8 +150,7 @@ def component_of_children(q: Mixture, scheme: str, tokens: Sequence[int]) -> lis
     highest probability.
     """
     if scheme in ("top", "top-draw", "race"):
-        probs = np.array([part[tokens] for part in q.components])
-        return probs.argmax(axis=0).tolist()
+        return [int(np.argmax([part[token] for part in q.components])) for token in tokens]
     proposal = SequentialProposal(q, scheme)
     parts: list[int] = []
     for token in tokens:

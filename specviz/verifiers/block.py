@@ -55,7 +55,8 @@ class Block(Verifier):
             )
         if outcome == "accepted":
             return (
-                f"Accepted although u = {coin:.3f} ≥ {prob:.3f}: the test of a later token passed."
+                f"Its own test fails (u = {coin:.3f} ≥ {prob:.3f}), but a later token's passes and "
+                "accepts all tokens before it."
             )
         return f"Rejected: u = {coin:.3f} ≥ {prob:.3f}, and no later token passed."
 

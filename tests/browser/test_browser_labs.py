@@ -113,6 +113,22 @@ def test_a_node_is_shown_at_once_and_stepped_through(page):
     expect(page.locator(".sv-v-line")).to_have_count(8)
 
 
+def test_every_rule_is_announced_on_the_first_screen_and_one_click_away(page):
+    page.set_viewport_size({"width": 1280, "height": 800})
+    open_tab(page, "Verification lab")
+    page.locator(NODE).wait_for()
+    page.locator(".sv-v-examples button").first.click()
+    page.evaluate("scrollTo(0, 0)")
+    heading = page.get_by_role("heading", name="Every rule on this node")
+    expect(heading).to_be_in_viewport()
+    page.get_by_role("button", name="Compare every rule").click()
+    expect(page.locator(".sv-v-table tbody tr").nth(8)).to_be_in_viewport()
+    # What a later try compares with is the residual, and is called so.
+    page.evaluate("scrollTo(0, 0)")
+    page.locator("[data-do=next]").click()
+    expect(page.locator(".sv-v-try thead").first).to_contain_text("residual")
+
+
 def test_a_link_opens_the_node_of_a_counterexample(lab):
     page = lab(
         "tab=labs&lab=verification&rule=block&p=1/2,1/2&q=1,0&children=1&levels=2&scheme=iid", NODE

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice, product
 from math import log2
+from operator import itemgetter
 from statistics import median
 
 import specviz
@@ -25,6 +26,7 @@ EXPERTS = (8, 128)
 MOE_TOKENS = 8
 HOT = 1.3  # the temperature of the runs, at which guesses are often wrong
 WARM = 0.6  # that of the curves
+FLAT = 1.1  # times a plain step, up to which a step is called as fast
 TREE = RunConfig(TALE, f"sequoia:size={NODES},depth=5", "sequoia", temperature=HOT)
 CHAIN = RunConfig(TALE, f"chain:depth={GUESSES}", "speculative-sampling", temperature=HOT)
 PLACES = {"memory": "weights in memory", "disk": "weights on disk"}
@@ -73,17 +75,18 @@ def facts(tree, chain, alone, measured):
             "largest": last["nodes"],
             "largest_tokens": last["tokens"],
         }
-    memory = measured["curves"][0]
+    values["tree_ratio"] = values["tree_ms"] / values["plain_ms"]
+    memory, disk = measured["curves"]
+    values["flat"] = max(
+        point["nodes"] for point in disk["points"] if point["ms"] < FLAT * disk["points"][0]["ms"]
+    )
     values["largest_speedup"] = speedup_of(memory["points"][-1], memory)
     middle = max(tree.steps[1:], key=lambda step: len(step.emitted_texts))
     return Facts(
         values,
         Place(middle.index),
         Place(picture=len(LESSON.recordings)),
-        (
-            Figure("Time by nodes", "times", drawn(measured)),
-            Figure("Tokens and speed by nodes", "times", tokens_and_speed(measured)),
-        ),
+        charts(measured),
     )
 
 
@@ -136,69 +139,55 @@ def best_point(curve):
     return max(curve["points"], key=lambda point: speedup_of(point, curve))
 
 
-def drawn(measured):
-    """The curves as multiples of a plain step, each with its best tree."""
-    curves = []
+def charts(measured):
+    """The time of a step and its speed by the nodes of the tree, for each place of the weights, and
+    the tokens, which only rise; in multiples of a plain step."""
+    times = []
+    speeds = []
     for curve in measured["curves"]:
+        place = PLACES[curve["weights"]]
         base = curve["points"][0]["ms"]
         best = best_point(curve)
-        points = []
-        for point in curve["points"]:
-            points.append([point["nodes"], point["ms"] / base])
-        label = f"{best['nodes']} nodes, {speedup_of(best, curve):.1f} x"
-        curves.append(
-            {
-                "name": PLACES[curve["weights"]],
-                "points": points,
-                "best": [best["nodes"], best["ms"] / base],
-                "label": label,
-            }
-        )
-    return {
-        "x": f"nodes in the tree, logarithmic; {LABELS[TALES]}, temperature {WARM}",
-        "y": "time of a step (plain step = 1)",
-        "curves": curves,
-    }
-
-
-def tokens_and_speed(measured):
-    """Tokens per pass, which only rise with the nodes, and the speed that is left of them."""
+        speed = partial(speedup_of, curve=curve)
+        label = f"{best['nodes']} nodes, {speed(best):.1f} x"
+        times.append(line(place, curve, best, label, lambda point, base=base: point["ms"] / base))
+        speeds.append(line(f"speed, {place}", curve, best, label, speed))
+    largest = curve["points"][-1]
+    label = f"{largest['nodes']} nodes, {largest['tokens']:.1f} tokens"
     # The places come first: they have the colours that they have in the other picture.
-    curves = []
-    for curve in measured["curves"]:
-        speeds = [[point["nodes"], speedup_of(point, curve)] for point in curve["points"]]
-        nodes, speed = max(speeds, key=lambda point: point[1])
-        curves.append(
-            {
-                "name": f"speed, {PLACES[curve['weights']]}",
-                "points": speeds,
-                "best": [nodes, speed],
-                "label": f"{nodes} nodes, {speed:.1f} x",
-            }
-        )
-    tokens = [[point["nodes"], point["tokens"]] for point in measured["curves"][0]["points"]]
-    largest, most = tokens[-1]
-    curves.append(
-        {
-            "name": "tokens per pass",
-            "points": tokens,
-            "best": tokens[-1],
-            "label": f"{largest} nodes, {most:.1f} tokens",
-        }
+    speeds.append(line("tokens per pass", curve, largest, label, itemgetter("tokens")))
+    x = f"nodes in the tree, logarithmic; {LABELS[TALES]}, temperature {WARM}"
+    return (
+        Figure(
+            "Time by nodes",
+            "times",
+            {"x": x, "y": "time of a step (plain step = 1)", "curves": times},
+        ),
+        Figure(
+            "Tokens and speed",
+            "times",
+            {"x": x, "y": "tokens, or speed (plain = 1)", "curves": speeds},
+        ),
     )
+
+
+def line(name, curve, best, label, height):
+    """A curve of a picture, with a label for one of its points."""
+    points = [[point["nodes"], height(point)] for point in curve["points"]]
     return {
-        "x": f"nodes in the tree, logarithmic; {LABELS[TALES]}, temperature {WARM}",
-        "y": "tokens, or speed (plain = 1)",
-        "curves": curves,
+        "name": name,
+        "points": points,
+        "best": [best["nodes"], height(best)],
+        "label": label,
     }
 
 
 LESSON = Lesson(
     "cost",
     (
-        Recording("large", "A large tree", TREE, steps=10),
-        Recording("small", "A short chain", CHAIN, steps=24),
-        Recording("alone", "The target alone", TREE, steps=24, autoregressive=True),
+        Recording("large", "Large tree", TREE, steps=10),
+        Recording("small", "Short chain", CHAIN, steps=24),
+        Recording("alone", "Target alone", TREE, steps=24, autoregressive=True),
     ),
     facts,
     measure,

@@ -32,18 +32,16 @@ def facts(tree, alone):
         "plain_passes": len(alone.steps),
     }
     verdicts: Counter[str] = Counter()
-    differing = []
-    for name, source in papers.SOURCES.items():
-        for claim_row in papers.table(name):
-            verdicts[claim_row.verdict] += 1
-            if claim_row.verdict == "differs":
-                differing.append(f"{source.short}: {claim_row.claim.text}")
+    for name in papers.SOURCES:
+        verdicts.update(row.verdict for row in papers.table(name))
     values |= {
+        "sources": len(papers.SOURCES),
         "claims": verdicts.total(),
         "proven": verdicts["holds by proof"],
         "reproduced": verdicts["reproduced"],
         "differ": verdicts["differs"],
-        "differing": "; ".join(differing),
+        "undecided": verdicts["undecided"],
+        "missing": verdicts["not available here"],
     }
     for name, row in (("p", P), ("q", Q)):
         for token, prob in enumerate(row):
@@ -69,7 +67,7 @@ LESSON = Lesson(
     "exact",
     (
         Recording("tree", "A tree", TREE, steps=32),
-        Recording("alone", "The target alone", TREE, steps=32, autoregressive=True),
+        Recording("alone", "Target alone", TREE, steps=32, autoregressive=True),
     ),
     facts,
 )

@@ -124,14 +124,6 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
-def percent(ratio: float | None) -> str:
-    """A ratio in whole per cent."""
-    assert ratio is not None  # a lesson only shows nodes that have one
-    if ratio == 0 or ratio >= 0.01:
-        return f"{ratio:.0%}"
-    return "less than 1%"
-
-
 def readable(*texts: str) -> bool:
     """Whether all of these tokens are words, so that a lesson can quote them."""
     # With its space before it: a token without one is the end of a word, which reads badly alone.

@@ -25,11 +25,12 @@ Block = JsonObject  # {"spans": [[text, kind]]} of a paragraph, {"rows": [[spans
 
 
 class Text(NamedTuple):
-    """A lesson's text: its title, the sentence that is presented, and the blocks of its
-    sections."""
+    """A lesson's text: its title, what is presented of it, an idea and its example, and the blocks
+    of its sections."""
 
     title: str
     sentence: str
+    example: str
     body: list[Block]
     exercise: list[Block]
     question: str
@@ -57,7 +58,8 @@ def text_of(name: str, values: JsonObject) -> Text:
         KeyError: if the text has a place without a value.
     """
     sections: dict[str, list[Block]] = {}
-    title = sentence = ""
+    title = ""
+    presented = []
     blocks: list[Block] = []
     for kind, block in _blocks(parsed(name), values):
         words = "".join(span[0] for span in block.get("spans", []))
@@ -67,14 +69,16 @@ def text_of(name: str, values: JsonObject) -> Text:
         elif kind == "h2":
             blocks = sections.setdefault(words, [])
         elif kind == "quote":
-            sentence = words
+            presented.append(words)
         else:
             blocks.append(block)
     # The section with any other heading is a question and its answer, which is folded.
     (question,) = sections.keys() - {"", EXERCISE, NOTES}
+    sentence, *example = presented
     return Text(
         title,
         sentence,
+        "".join(example),
         sections[""],
         sections[EXERCISE],
         question,

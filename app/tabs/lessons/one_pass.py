@@ -3,10 +3,12 @@ rejection."""
 
 from __future__ import annotations
 
+from statistics import mean
+
 from specviz.config.run_config import RunConfig
 
 from ...service.pair_ref import SMOLLM2
-from .lesson import Facts, Lesson, Place, Recording, best_step, nodes_with, quote
+from .lesson import Facts, Lesson, Place, Recording, best_step, count, nodes_with, quote
 
 GUESSES = 3
 QUESTION = "How do I make a cup of tea?"
@@ -25,6 +27,7 @@ def facts(trace):
         return None
     # At the end of a text the chain is cut short; such a step says nothing about its last guess.
     whole = [one for one in trace.steps if len(one.parents) > GUESSES]
+    added = [len(one.emitted_texts) for one in trace.steps]
     values = {
         "guesses": GUESSES,
         "step": step.index + 1,
@@ -37,6 +40,10 @@ def facts(trace):
         "alone": sum(not one.path for one in trace.steps),
         "steps": len(trace.steps),
         "tokens": len(trace.tokens),
+        "fewest": min(added),
+        "most": max(added),
+        "mean": mean(added),
+        "miss_adds": count(len(miss.emitted_texts), "token"),
         "first": f"{sum(len(one.path) >= 1 for one in whole)} of {len(whole)}",
         "last": sum(len(one.path) == GUESSES for one in whole),
     }

@@ -17,6 +17,7 @@ TOKENS = ("mat", "floor", "bed", "sofa", "roof")
 P = np.array([0.4, 0.25, 0.15, 0.12, 0.08])
 WRONG = np.array([0.04, 0.5, 0.16, 0.14, 0.16])  # the draft at the end of its dial
 SEEDS = 1000  # whose winners are counted
+DIAL_STEPS = 20
 
 
 class Dials(BaseModel):
@@ -34,25 +35,39 @@ def two_races(request: object) -> str:
 
 def race(dials: Dials) -> JsonObject:
     """The rows, the arrival times and the winners, and how often the winners are equal."""
-    # The dial moves the draft from the target's own row to a wrong one.
-    q = (1 - dials.error) * P + dials.error * WRONG
+    q = draft_row(dials.error)
     noise = Seeded(dials.seed).noise(0, len(P))
-    winners = {}
-    for name, row in (("p", P), ("q", q)):
-        winners[name] = int(first_arrivals(row, noise)[0])
     return {
         "tokens": TOKENS,
         "rows": {"p": P.tolist(), "q": q.tolist()},
         "times": {"p": (noise / P).tolist(), "q": (noise / q).tolist()},
-        "winners": winners,
+        "winners": {"p": winner(P, noise), "q": winner(q, noise)},
         # Over many seeds: with the same noise the winners are equal more often than two
         # independent draws would be.
-        "equal": float(
-            np.mean([first_arrivals(P, one)[0] == first_arrivals(q, one)[0] for one in _noises()])
-        ),
+        "equal": float(np.mean([winner(P, one) == winner(q, one) for one in _noises()])),
         "seeds": SEEDS,
         "dials": dials.model_dump(),
     }
+
+
+def draft_row(error: float) -> np.ndarray:
+    """The draft's probabilities: the dial moves them from the target's own to wrong ones."""
+    return (1 - error) * P + error * WRONG
+
+
+def winner(row: np.ndarray, noise: np.ndarray) -> int:
+    """The token that arrives first."""
+    return int(first_arrivals(row, noise)[0])
+
+
+def first_error(seed: int) -> float | None:
+    """The smallest error, in steps of the dial, at which another token wins the draft's race."""
+    noise = Seeded(seed).noise(0, len(P))
+    for step in range(DIAL_STEPS + 1):
+        error = step / DIAL_STEPS
+        if winner(draft_row(error), noise) != winner(P, noise):
+            return error
+    return None
 
 
 @lru_cache

@@ -8,7 +8,7 @@ from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
 
 from .lesson import SHIP, Facts, Figure, Lesson, Place, Recording, best_step, quote, readable
-from .race_figure import START
+from .race_figure import START, Dials, first_error
 
 TOKENS = 32
 TREE = RunConfig(SHIP, "sequoia:size=16", "race", temperature=0.8, max_new_tokens=TOKENS)
@@ -35,6 +35,7 @@ def facts(tree, chain, alone):
         "tree_passes": len(tree.steps),
         "chain_passes": len(chain.steps),
         "plain_passes": len(alone.steps),
+        "error": first_error(Dials().seed),
     }
     # The lesson says that a tree takes fewest passes and plain decoding most.
     if not values["tree_passes"] < values["chain_passes"] < values["plain_passes"]:
@@ -50,7 +51,7 @@ LESSON = Lesson(
     (
         Recording("tree", "A tree", TREE, steps=TOKENS),
         Recording("chain", "A chain", CHAIN, steps=TOKENS),
-        Recording("alone", "The target alone", TREE, steps=TOKENS, autoregressive=True),
+        Recording("alone", "Target alone", TREE, steps=TOKENS, autoregressive=True),
     ),
     facts,
 )

@@ -8,7 +8,7 @@ from dataclasses import replace
 from specviz.config.run_config import RunConfig
 
 from ...service.pair_ref import SMOLLM2
-from .lesson import Facts, Lesson, Place, Recording, best_step, children, nodes_with, percent
+from .lesson import Facts, Lesson, Place, Recording, best_step, children, nodes_with, quote
 
 SIZE = 16
 QUESTION = "How do bees make honey?"
@@ -29,12 +29,23 @@ def facts(sequoia, specinfer, dyspec):
     below = children(step, top[0])
     if not below:
         return None
+    above = step.keys[top[0]]
+    value = step.keys[below[0]]
+    assert above and value  # every node of a planned tree has one
+    again = repeated(twice)[0]
     values = {
         "nodes": len(step.parents),
         "guesses": len(step.parents) - 1,
-        "rates": ", ".join(percent(step.keys[node]) for node in top[:3]),
-        "value_1": percent(step.keys[top[0]]),
-        "value_2": percent(step.keys[below[0]]),
+        "rates": ", ".join(f"{step.keys[node]:.0%}" for node in top[:3]),
+        "value_1": above,
+        "value_2": value,
+        "rate_2": value / above,
+        "twice_step": twice.index + 1,
+        "twice": quote(twice.texts[again]),
+        "times": sum(
+            (twice.parents[node], twice.tokens[node]) == (twice.parents[again], twice.tokens[again])
+            for node in nodes_with(twice, "rejected")
+        ),
         "expected": step.growth.expected,
         "measured": sequoia.tokens_per_pass,
         "specinfer_tokens": specinfer.tokens_per_pass,
@@ -42,7 +53,7 @@ def facts(sequoia, specinfer, dyspec):
     for name, trace in (("sequoia", sequoia), ("specinfer", specinfer)):
         values[f"{name}_rejected"] = sum(len(nodes_with(one, "rejected")) for one in trace.steps)
         values[f"{name}_repeated"] = sum(len(repeated(one)) for one in trace.steps)
-    return Facts(values, opens=Place(step.index), shows=Place(twice.index, repeated(twice)[0], 1))
+    return Facts(values, opens=Place(step.index), shows=Place(twice.index, again, 1))
 
 
 def repeated(step):

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
+from statistics import mean
+
 from specviz.config.run_config import RunConfig
 
 from ...service.pair_ref import SMOLLM2
-from .lesson import (
-    Facts,
-    Lesson,
-    Place,
-    Recording,
-    best_step,
-    children,
-    percent,
-    quote,
-    readable,
-)
+from .lesson import Facts, Lesson, Place, Recording, best_step, children, quote, readable
 
 QUESTION = "Why is the sky blue?"
 TREE = RunConfig(QUESTION, "branching:widths=3,2,2,1", "sequoia", temperature=0.6, drafter="eagle")
@@ -27,12 +19,15 @@ def facts(trace):
     saved = sum(map(rescued, trace.steps))
     # A chain would have gone on only where the first guess itself was accepted.
     first = sum(bool(one.path) for one in trace.steps) - saved
-    if step is None or not first:
+    if step is None or not 0 < first < steps:
         return None
     guesses = children(step)
     before = []
     for node in guesses[: guesses.index(step.path[0])]:
         before.append(quote(step.texts[node]))
+    left = step.detail[step.path[0]].tried
+    assert left is not None  # every accepted node has one
+    place = left.tokens.index(step.tokens[step.path[0]])
     values = {
         "step": step.index + 1,
         "guesses": len(guesses),
@@ -42,11 +37,14 @@ def facts(trace):
         "nodes": len(step.parents) - 1,
         "first": first,
         "steps": steps,
-        "fifth": percent((first / steps) ** 5),
-        "tenth": percent((first / steps) ** 10),
+        "endless": first / (steps - first),
+        "tree_accepted": mean(len(one.path) for one in trace.steps),
         "passes": step.draft_passes,
         "rest": steps - first,
         "saved": saved,
+        "prob": step.accept_prob[step.path[0]],
+        "residual": left.rows["residual"][place],
+        "draft": left.rows["draft"][place],
     }
     return Facts(values, opens=Place(step.index), shows=Place(step.index, step.path[0]))
 

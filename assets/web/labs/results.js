@@ -10,7 +10,8 @@ import { SCHEMES } from '../base/words.js';
 /** @param {number} value */
 function deviationText(value) {
   if (value === 0) return '0';
-  return value < 1e-4 ? value.toExponential(0) : String(Number(value.toPrecision(2)));
+  const text = value < 1e-4 ? value.toExponential(0) : String(Number(value.toPrecision(2)));
+  return text.replace('-', '−'); // at which no line breaks
 }
 
 /**
@@ -28,14 +29,11 @@ function decimalsOf(values) {
 function limitOf({ accepted, best, scheme }) {
   if (accepted === null || best === null) return '';
   const digits = decimalsOf([accepted, best]);
-  const average = `It accepts ${accepted.toFixed(digits)} tokens on average`;
+  const average = `On average it accepts ${accepted.toFixed(digits)} drafted tokens`;
   // Another way of drawing gives other drafts, of which another rule may accept more.
-  const drafts = `where drafts are chosen this way (${SCHEMES[scheme ?? '']})`;
-  if (best - accepted < 5e-5) return ` ${average}; no lossless rule accepts more ${drafts}.`;
-  return (
-    ` ${average}. The best that any lossless rule can reach, listed here or not, is ` +
-    `${best.toFixed(digits)} ${drafts}.`
-  );
+  const drafts = `with children chosen this way (${SCHEMES[scheme ?? '']})`;
+  if (best - accepted < 5e-5) return ` ${average}; no lossless rule can accept more ${drafts}.`;
+  return ` ${average}; the best lossless rule ${drafts} accepts ${best.toFixed(digits)}.`;
 }
 
 /**
@@ -52,10 +50,11 @@ export function verdictOf(row) {
       'Not computed here: too many outcomes, or noise that is continuous.',
     ];
   const computed = runs === 1 ? 'Nothing here is random' : `All ${runs} outcomes computed`;
+  const equal = deviation ? `equal but for rounding (${deviationText(deviation)})` : 'equal';
   if (kind === 'equal')
     return [
       `${title} writes exactly the target’s distribution p.`,
-      `${computed}; largest deviation ${deviationText(deviation)}.` +
+      `${computed}; ${equal}.` +
         (declared ? '' : ' Only here: the rule is lossy in general.') +
         limitOf(row),
     ];
@@ -118,10 +117,9 @@ export function writeRules(root, { rows, levels }, selected, chosen) {
     others = rows.filter(row => !isShown(row)),
     head = make('tr');
   const digits = decimalsOf(rows.map(row => row.accepted));
-  const accepted = levels > 1 ? `accepted of ${levels}` : 'accepted';
-  head.append(
-    ...['rule', accepted, '', 'writes', 'children'].map(text => make(text ? 'th' : 'td', text)),
-  );
+  const accepted = levels > 1 ? `accepted of ${levels}, on average` : 'accepted on average';
+  const titles = ['rule', accepted, '', 'writes', 'children are chosen'];
+  head.append(...titles.map(text => make(text ? 'th' : 'td', text)));
   $('table').tHead.replaceChildren(head);
   $('table').tBodies[0].replaceChildren(
     ...rows.filter(isShown).map(row => {

@@ -114,9 +114,10 @@ export function tryStepper(root) {
   /** @param {Try} one @param {Run} of */
   function tried(one, { tries }) {
     const { token, outcome, why, before, after } = one;
+    const isLater = tries.slice(0, tries.indexOf(one)).some(({ outcome: of }) => of === 'rejected');
     const compared = /** @type {Rows} */ (
       before.residual
-        ? { p: before.residual, draft: before.draft ?? rows.q }
+        ? { [isLater ? 'residual' : 'p']: before.residual, draft: before.draft ?? rows.q }
         : { p: rows.p, q: rows.q }
     );
     const parts = [make('h3', `${quoted(token)}: ${outcome}`), make('p', why)];

@@ -140,6 +140,7 @@ export function verificationLab(element, start, server) {
   const acts = {
     back: () => (root.scrollTop ? turn(-1) : tries.move(-1)),
     next: () => (presents() && tries.atEnd ? turn(1) : tries.move(1)),
+    all: () => $('results').scrollIntoView({ behavior: 'smooth' }),
     draw: () => set({ seed: (state.seed + 1) % start.most.seed }),
   };
   for (const [name, act] of Object.entries(acts))

@@ -133,8 +133,10 @@ export function lessonBook(element, start, server) {
     const mention = (/** @type {string} */ text) => mentioned(text, meant, show);
     query(root, 'h2').textContent = title;
     sentence.textContent = of.sentence;
+    query(root, '.sv-lessons-example').textContent = of.example;
     writeBlocks($('body'), body, mention);
-    writeBlocks(query($('exercise'), 'div'), exercise, mention);
+    writeBlocks(query($('exercise'), 'div'), exercise.slice(0, 1), mention);
+    writeBlocks($('done'), exercise.slice(1), mention); // the answer
     delete $('exercise').dataset.done;
     query($('question'), 'summary').textContent = question;
     writeBlocks(query($('question'), 'div'), answer);
@@ -160,6 +162,7 @@ export function lessonBook(element, start, server) {
     const { message, name = '', data } = /** @type {any} */ (lesson.pictures[at]),
       box = $('figure');
     press($('pictures'), at);
+    $('pictures').children[at].scrollIntoView({ block: 'nearest' }); // on a phone they scroll
     box.hidden = !name;
     $('run').hidden = !!name;
     if (name) {
@@ -193,9 +196,6 @@ export function lessonBook(element, start, server) {
     [...list.children].forEach((other, i) => {
       if (i === number) other.setAttribute('aria-current', 'true');
       else other.removeAttribute('aria-current');
-      if (i === number)
-        // on a phone it scrolls
-        list.scrollLeft = /** @type {HTMLElement} */ (other).offsetLeft - list.offsetLeft - 40;
     });
     seen();
   }

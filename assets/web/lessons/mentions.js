@@ -1,5 +1,5 @@
-// What a lesson's text says of its pictures as buttons: "step 5" shows that step, a quoted token
-// selects its node.
+// What a lesson's text says of its pictures as buttons: the quoted name of a picture opens it,
+// "step 5" shows that step of it, a quoted token selects its node.
 
 import { button, query } from '../base/dom.js';
 import { readable } from '../base/text.js';
@@ -9,8 +9,8 @@ import { readable } from '../base/text.js';
 const MENTIONS = /([Ss]tep \d+|“[^”]+”)/;
 
 /**
- * Finds the place that a mention means in the recorded runs of a lesson: the nearest step with the
- * token, from the one that the text spoke of last.
+ * Finds the place that a mention means in the pictures of a lesson: of the one that the text spoke
+ * of last the nearest step with the token.
  * @param {import('./types.js').Lesson} lesson
  */
 export function placesOf({ pictures, opens }) {
@@ -18,6 +18,13 @@ export function placesOf({ pictures, opens }) {
 
   /** @param {string} text @returns {Place | null} */
   return text => {
+    const name = text.slice(1, -1).trim();
+    const named = pictures.findIndex(({ label }) => label === name);
+    if (named >= 0) {
+      picture = named;
+      step = 0;
+      return { picture, step, node: null };
+    }
     const steps = pictures[picture]?.message?.steps ?? [];
     const number = Number(text.split(' ')[1]) - 1;
     if (/^step \d+$/i.test(text)) {
@@ -25,7 +32,6 @@ export function placesOf({ pictures, opens }) {
       step = number;
       return { picture, step, node: null };
     }
-    const name = text.slice(1, -1).trim();
     for (const at of [step, ...steps.keys()]) {
       const node = steps[at]?.texts.findIndex((one, i) => i > 0 && readable(one) === name) ?? -1;
       if (node > 0) return { picture, step: at, node };

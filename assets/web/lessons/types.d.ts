@@ -22,6 +22,7 @@ export interface Lesson {
   name: string;
   title: string;
   sentence: string;
+  example: string;
   body: Block[];
   exercise: Block[];
   question: string;

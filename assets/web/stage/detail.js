@@ -24,7 +24,7 @@ export function numbersOf(step, node) {
   const rows = [
     { name: 'target p', values: [step.p[node], coin === null ? threshold : null] },
     { name: 'draft q', values: [step.q[node], null] },
-    { name: 'target p at T = 1', values: [step.plain[node], null] },
+    { name: 'p, temperature 1', values: [step.plain[node], null] },
     { name: 'acceptance', values: [step.accept[node], coin] },
   ].filter(({ values }) => values[0] !== null && values[0] !== undefined);
   if (!rows.length) return [];

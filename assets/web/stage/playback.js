@@ -112,6 +112,13 @@ export function playback(element, { steps, running, head, changed }) {
     get frame() {
       return all[frames.at] ?? null;
     },
+    /**
+     * The step and its phase in one word. A node that was picked in another one is left: that it
+     * was rejected is not yet true of the draft.
+     */
+    get phase() {
+      return `${current} ${all[frames.at]?.phase}`;
+    },
     get following() {
       return following;
     },

@@ -48,7 +48,7 @@ export function runPlayer(element, around = {}) {
   let request = /** @type {Place | null} */ (null); // where the link of the page leads
   let arrived = false;
   const writeAddress = addressWriter(around.address);
-  let drawnStep = -1;
+  let drawn = ''; // the phase on the screen
   let [pinned, hovered] = /** @type {(string | null)[]} */ ([null, null]);
   let frameRequest = /** @type {number | null} */ (null);
 
@@ -144,8 +144,8 @@ export function runPlayer(element, around = {}) {
   function render() {
     const { current, frame, playing } = position;
     const step = run.steps[current];
-    if (current !== drawnStep) pinned = hovered = null;
-    drawnStep = current;
+    if (drawn !== position.phase) pinned = hovered = null;
+    drawn = position.phase;
     writeAround();
     writeControls(element, current, run.steps.length, playing, frame?.phase ?? 4);
     if (!step || !frame) return follow($('ribbon'), spans, current);
@@ -215,7 +215,7 @@ export function runPlayer(element, around = {}) {
   function show(index, key = null) {
     position.show(index);
     pinned = key;
-    drawnStep = position.current;
+    drawn = position.phase;
     if (key === null) return;
     requestAnimationFrame(() => {
       if (!element.querySelector('.node.selected')) fit(); // it is folded away

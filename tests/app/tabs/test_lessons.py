@@ -91,7 +91,7 @@ def written(text):
         return " ".join(span[0] for block in blocks for cell in cells(block) for span in cell)
 
     blocks = map(words, (text.body, text.exercise, text.answer, text.notes))
-    return " ".join([text.title, text.sentence, text.question, *blocks])
+    return " ".join([text.title, text.sentence, text.example, text.question, *blocks])
 
 
 @ALL
@@ -101,10 +101,12 @@ def test_a_lesson_is_short_and_whole(name):
         "the recordings do not show the point; run: python -m app.tabs.record lessons"
     )
     text = text_of(name, facts.values)
-    assert 60 < len(written(text._replace(answer=[], notes=[])).split()) < 220, (
+    assert 60 < len(written(text._replace(example="", answer=[], notes=[])).split()) < 220, (
         "one screen, one idea"
     )
     assert len(text.sentence.split()) <= 26, "it is read from ten metres"
+    assert len(text.example) <= 205, "two lines of large type"
+    assert len(text.exercise) == 2, "the task, and the answer that is shown once it is done"
     assert text.question.endswith("?") and text.notes and text.answer
     assert (
         "{" not in written(text)
@@ -154,14 +156,14 @@ def test_any_name_gives_a_lesson_and_older_numbers_have_one():
 def test_a_value_is_never_taken_for_markup(tmp_path, monkeypatch):
     monkeypatch.setattr(markdown, "TEXTS", tmp_path)
     (tmp_path / "one.md").write_text(
-        "# A\n\n> B {x}\n\nSee **{x}** and [{x}](?lab=tree).\n\n| a | b |\n| --- | --- |\n| "
-        "{x} | 1 |\n\n"
+        "# A\n\n> B {x}\n>\n> C\n\nSee **{x}** and [{x}](?lab=tree).\n\n"
+        "| a | b |\n| --- | --- |\n| {x} | 1 |\n\n"
         "## Try it\n\nT\n\n## Why?\n\nW\n\n## Notes\n\nN\n",
         "utf-8",
     )
     hostile = "**<b>|${1}"
     text = text_of("one", {"x": hostile})
-    assert text.sentence == f"B {hostile}" and text.question == "Why?"
+    assert (text.sentence, text.example, text.question) == (f"B {hostile}", "C", "Why?")
     assert text.body[0]["spans"][1:4] == [
         [hostile, "strong"],
         [" and ", ""],
@@ -241,6 +243,14 @@ def test_races():
     assert (
         values["tree_passes"] < values["chain_passes"] < values["plain_passes"] == values["tokens"]
     )
+
+
+def test_the_answer_to_the_exercise_on_races_is_what_the_dial_shows():
+    _, facts = shipped("races")
+    errors = [step / 20 for step in range(21)]
+    winners = [race_figure.race(race_figure.Dials(error=error))["winners"] for error in errors]
+    differ = [own["p"] != own["q"] for own in winners]
+    assert facts.values["error"] == errors[differ.index(True)] > 0
 
 
 def test_the_dials_of_the_race():

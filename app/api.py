@@ -123,9 +123,10 @@ def config_of(**values: Any) -> RunConfig:
         is_chat = name == "prompt" and isinstance(values[name], list)
         if not isinstance(values[name], str) and not is_chat:
             raise ParameterError(name, "be text", values[name])
-    config = RunConfig(
-        **{name: value if name in TEXTS else number(value) for name, value in values.items()}
-    )
+    for name in values:
+        if name not in TEXTS:
+            values[name] = number(values[name])
+    config = RunConfig(**values)
     limits.check(config)
     compatible(config).required()
     return config

@@ -156,9 +156,10 @@ def needed(models: Sequence[ModelFiles]) -> float:
         flags = ""
     # As `models.loading` chooses the number format, without importing torch.
     width = 2 if "avx512_bf16" in flags or "amx_bf16" in flags else 4
-    return ROOM * sum(
-        width * model.parameters if model.parameters else model.bytes for model in models
-    )
+    total = 0
+    for model in models:
+        total += width * model.parameters if model.parameters else model.bytes
+    return ROOM * total
 
 
 def size(count: float) -> str:

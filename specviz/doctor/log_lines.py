@@ -208,8 +208,11 @@ def _intervals(records: Sequence[Numbers], window_of: Callable[..., Window]) -> 
 
 
 def _lines_with(text: str, *marks: str) -> list[str]:
-    lines = (line for line in text.splitlines() if any(mark in line for mark in marks))
-    return [line[:LONGEST_LINE] for line in lines]
+    lines = []
+    for line in text.splitlines():
+        if any(mark in line for mark in marks):
+            lines.append(line[:LONGEST_LINE])
+    return lines
 
 
 def _pattern(text: str) -> re.Pattern[str]:

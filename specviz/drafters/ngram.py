@@ -7,7 +7,7 @@ works.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -108,7 +108,11 @@ class NGramSession(DrafterSession):
         return row
 
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
-        return [probabilities(np.log(self.row(self._text(tree, node))), sampling) for node in nodes]
+        rows = []
+        for node in nodes:
+            row = self.row(self._text(tree, node))
+            rows.append(probabilities(np.log(row), sampling))
+        return rows
 
     def commit(
         self, tree: TokenTree, path: Sequence[int], emitted: Sequence[int], seen: TargetOutputs
@@ -136,4 +140,4 @@ class NGramSession(DrafterSession):
         if not (stored and recent):
             return stored or recent
         # Counts of the shipped text and of this text add up.
-        return stored | {token: count + stored.get(token, 0) for token, count in recent.items()}
+        return Counter(stored) + Counter(recent)

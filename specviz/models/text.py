@@ -138,12 +138,13 @@ def bytes_of(written: str, letters: bool = True) -> bytes:
     bytes."""
     if match := re.fullmatch(r"<0x([0-9A-Fa-f]{2})>", written):
         return bytes([int(match[1], 16)])
-    table = {}
-    if letters:
-        table = BYTE_OF_LETTER
-    return b"".join(
-        bytes([table[letter]]) if letter in table else letter.encode() for letter in written
-    )
+    found = bytearray()
+    for letter in written:
+        if letters and letter in BYTE_OF_LETTER:
+            found.append(BYTE_OF_LETTER[letter])
+        else:
+            found += letter.encode()
+    return bytes(found)
 
 
 def sample_of(text: TokenText | NumberText) -> list[int]:

@@ -76,7 +76,9 @@ def vectors() -> list[np.ndarray]:
     """Random acceptance vectors of five ranks, every second one falling."""
     rng = Seeded(3)
     rising = [np.minimum(rng.noise(number, 5) / 8, 0.9) for number in range(12)]
-    return [np.sort(v)[::-1] if number % 2 == 0 else v for number, v in enumerate(rising)]
+    for vector in rising[::2]:
+        vector[::-1].sort()  # in place, the largest first
+    return rising
 
 
 def labelled_trees(nodes: int) -> list[Topology]:

@@ -150,7 +150,8 @@ def component_of_children(q: Mixture, scheme: str, tokens: Sequence[int]) -> lis
     highest probability.
     """
     if scheme in ("top", "top-draw", "race"):
-        return [int(np.argmax([part[token] for part in q.components])) for token in tokens]
+        probs = np.array([part[tokens] for part in q.components])
+        return probs.argmax(axis=0).tolist()
     proposal = SequentialProposal(q, scheme)
     parts: list[int] = []
     for token in tokens:

@@ -159,7 +159,9 @@ def test_probes_are_told_apart_from_what_was_never_reached():
         sent = step_payload(step, rule)
         assert sent["outcome"].count("probe") == len(probes(step))
         for node in probes(step):
-            assert "Probe: " in explained(step, node, rule) and step.accept_prob[node] is None
+            assert (
+                "Probe: " in explained(step, node, rule, False) and step.accept_prob[node] is None
+            )
     compared = sum(
         step.outcome.count("accepted") + step.outcome.count("rejected") for step in trace.steps
     )

@@ -166,7 +166,7 @@ def test_a_rejected_token_comes_with_the_best_possible(verifier):
             continue
         best = step.detail[last].facts[BEST]
         assert 0 <= best <= 1
-        sentence = explained(step, children[0], rule)
+        sentence = explained(step, children[0], rule, False)
         assert f"at this node alone accepts {'one' if len(children) > 1 else 'this'}" in sentence
         assert f"above {best:.3f}." in sentence
         if verifier == "target-match":  # the children are given, and so is their mass

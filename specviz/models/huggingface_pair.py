@@ -47,6 +47,8 @@ class HuggingFacePair:
         self.vocab_size = self.target.vocab_size
         if self.target.disk_speed is not None:
             self.info |= {"offload": "disk", "disk_speed": self.target.disk_speed}
+        self.offload = self.info.get("offload")
+        self.disk_speed = self.info.get("disk_speed")
         self._drafters: JsonObject = {}  # no wrapper of a method: it would keep the pair alive
 
     def __repr__(self) -> str:

@@ -32,8 +32,8 @@ class TreeCache(Cache):
 
     Attributes:
         used: slots in use; a pass writes behind them.
-        writer: what stands for the draft that wrote there last, where drafts share the target's
-            cache.
+        writer: a mark of the draft that wrote behind the text last, where drafts share the
+            target's cache; None before any did.
         blocks: memory of all layers, or of each, [2 * layers in it, 1, heads, slots, width]; keys
             are even.
         positions: where the token in each slot stands in its text, [slots].
@@ -197,8 +197,8 @@ class Pass(NamedTuple):
         return self.cache.used + len(self.ids)
 
     def causal_mask(self, single: bool = False) -> np.ndarray | None:
-        """`masked`, also for a causal run behind other slots, as torch's "causal" begins at the
-        first one; `single` for a run of one token too."""
+        """`masked`, or a mask for a causal run that other slots stand before: what torch calls
+        causal begins at the first slot. A run of one token gets one only with `single`."""
         m = len(self.ids)
         if self.masked is None and self.cache.used and (m > 1 or single):
             return ~np.tri(m, dtype=bool)

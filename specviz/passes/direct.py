@@ -59,9 +59,9 @@ class DirectForward:
     Attributes:
         kv_dtype: the type of keys and values, in which it attends.
         window: how many tokens back layers with a sliding window see; None without such layers.
-        is_windowed: of the layers: whether they have that window.
-        first_turns: of the layers: which row of `rotary` turns the queries and keys of position 0;
-            -1 where positions turn nothing.
+        is_windowed: for each layer whether it has that window.
+        first_turns: for each layer the row of `rotary` that belongs to position 0; -1 for a layer
+            without rotary embeddings.
         activation: of the gated part, one of `ACTIVATIONS`.
         embed_scale: what embeddings are multiplied by; None for nothing.
         compiled: its small passes as compiled calls; None where it has none.
@@ -245,8 +245,8 @@ def attend(
         return scaled_dot_product_attention(
             q, k, v, attn_mask=mask, is_causal=causal, scale=scale, enable_gqa=group > 1
         )
-    # Query heads that share a key head are further queries of it: fused kernels want as many heads
-    # on both sides.
+    # Fused kernels want as many heads of queries as of keys. So the query heads that share a key
+    # head become one head with more queries.
     q_in_line = q.reshape(1, k.shape[1], -1, q.shape[3])
     mask = mask.repeat(1, 1, group, 1)
     return scaled_dot_product_attention(q_in_line, k, v, attn_mask=mask, scale=scale).reshape(

@@ -182,7 +182,8 @@ class StaticPasses:
 
 
 def slots_bucket(slots: int) -> int:
-    """`slots` rounded up: a quarter of them is padding at most, beyond the first few."""
+    """`slots` rounded up: by less than `SLOTS`, or for a long text by at most a quarter, so that
+    few shapes are captured."""
     step = max(SLOTS, 1 << max(0, slots.bit_length() - 3))
     return -(-slots // step) * step
 

@@ -62,7 +62,8 @@ class HuggingFaceModel:
         # Layers that transformers computes may differ in their heads, so each has its own memory.
         self.spread = is_spread(model) or self.direct is None
         self.window = window_of(config)
-        self.has_kinds = bool(getattr(config, "layer_types", None))  # of layers, a mask for each
+        # Whether transformers wants a mask for each kind of layers, by its name.
+        self.has_kinds = bool(getattr(config, "layer_types", None))
         # Whether logits stay where they are until they are read.
         self.lazy = self.device.type == "cuda"
         # On a GPU: passes of fixed shape, which can be captured.
@@ -154,7 +155,7 @@ class HuggingFaceModel:
         them."""
         if isinstance(logits, torch.Tensor) and not self.lazy:
             logits = logits.float().cpu().numpy()
-        # A negative pad cuts.
+        # Below 0 where there are too many: a pad of that size cuts them off.
         missing = self.vocab_size - logits.shape[1]
         if self.lazy:
             padded = torch.nn.functional.pad(logits, (0, missing), value=-torch.inf)

@@ -137,7 +137,7 @@ def fuse(module: torch.nn.Module) -> Layer:
     layer = read_layer(module, lambda name: parameters[name].data)
     for field, names in names_of._asdict().items():
         if field.endswith("norm") and adds_one(module):
-            continue  # what it multiplies by is another number than the parameter
+            continue  # such a norm multiplies by 1 + weight, of which the parameter is no view
         # Views of the fused matrix: training, saving and hashing see the same numbers as the pass.
         start = 0
         for name in names:

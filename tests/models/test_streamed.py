@@ -94,8 +94,9 @@ def test_the_logits_are_those_of_memory(tmp_path, monkeypatch, family, dtype, wa
 
 def test_a_pair_on_disk_writes_the_texts_of_memory():
     disk, memory = specviz.load_pair(offload="disk"), specviz.load_pair()
-    assert disk.info["offload"] == "disk" and disk.info["disk_speed"] > 0
-    assert not {"offload", "disk_speed"} & memory.info.keys()
+    assert disk.info["offload"] == disk.offload == "disk"
+    assert disk.info["disk_speed"] == disk.disk_speed > 0
+    assert not {"offload", "disk_speed"} & memory.info.keys() and memory.offload is None
     for drafter in ("model", "early-exit:layers=2", "eagle", "medusa"):
         config = specviz.RunConfig(
             "Once upon a time",

@@ -133,7 +133,7 @@ export function stage({ element, server, values }, { most }) {
 
 /** @type {(host: Host, about: Parameters<typeof sampledTexts>[1]) => void} */
 export const sampled = ({ element, trigger, values }, about) =>
-  values(sampledTexts(element, about, () => trigger('select', {})));
+  values(sampledTexts(element, about, runs => trigger('select', { runs })));
 
 /** @param {Host} host */
 export function lessons({ element, props, server }) {

@@ -86,7 +86,7 @@ def sampled(walk):
     """Is it exact? Two tokens sampled many times with speculation and with plain decoding."""
     fold = walk.page.locator("#sv-sampled")
     walk.click(fold.locator("summary"))
-    walk.click(fold.locator("button:visible").first)
+    walk.click(fold.get_by_role("button", name="Sample 1,000 times"))
     expect(fold.locator(".sv-sampled-count")).to_contain_text(
         "1,000 of 1,000 runs", timeout=120_000
     )

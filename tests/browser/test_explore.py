@@ -449,10 +449,13 @@ def test_a_link_sets_nothing_that_a_visitor_touched_before_its_answer(serve, vis
     expect(seed).to_have_value("77")
 
 
-def test_a_phone_shows_prompt_headline_and_tree_on_its_first_screen(serve, visit):
+def test_a_phone_shows_prompt_choices_tree_and_what_plays_it_on_its_first_screen(serve, visit):
     page = visit(serve(), width=390, height=844, settings=False)
     for part in ("#sv-headline em", "#sv-prompt textarea", "#sv-run", "#sv-settings-opener"):
         expect(page.locator(part)).to_be_in_viewport(ratio=0.99)
+    for part in (".sv-opts .sv-choice label", "#sv-prompts .sv-chips button", f"{STAGE} .sv-play"):
+        for control in page.locator(part).all():
+            expect(control).to_be_in_viewport(ratio=0.99)
     for node in page.locator(f"{STAGE} .sv-svg .node").all():
         expect(node).to_be_in_viewport()
     lines = page.locator("#sv-headline em").evaluate(

@@ -128,7 +128,7 @@ def events(
             )
             yield {line: status_text(text, "error"), board: message("", state="done")}
 
-    job = Job(stop, line, {board: message("", state="stopped")})
+    job = Job(stop, {board: message("", state="stopped")})
     job.bind([go.click, chosen.prompt.submit], run, list(linked.named.values()), [board, line])
 
 

@@ -16,7 +16,6 @@ from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig, compatible
 from specviz.drafters import DRAFTERS
 from specviz.models.catalogue import default_drafter
-from specviz.proof.sampled import RUNS
 from specviz.record.vectors import EMBEDDED, planned_with
 from specviz.view.payload import message, settings_text
 from specviz.view.web import asset
@@ -35,7 +34,7 @@ from ..parts.stage import ask, notice, opener, sentence, stage
 from ..parts.web import component
 from . import prompts, recordings
 from .messages import page_message, play
-from .sampler import STOPPED, noted, sample
+from .sampler import COUNTS, STOPPED, noted, sample
 
 TITLE = "Explore"
 # what the run on the stage shows
@@ -56,7 +55,7 @@ def build(service: RunService) -> None:
     with gr.Column(elem_classes="sv-explore"):
         with gr.Row(elem_classes="sv-top"):
             component("headline", HEADLINE, elem_id="sv-headline")
-            options = {"runs": RUNS, "stop": "sv-stop"}
+            options = {"runs": COUNTS, "stop": "sv-stop"}
             sample_chart = component(
                 "sampled", asset("stage/sampled.html"), options=options, elem_id="sv-sampled"
             )
@@ -155,13 +154,14 @@ def events(
             yield {notice_box: sentence("error", text), stage_box: message("", state="done")}
 
     async def count(
-        request: gr.Request, models: object, weights: object, *values: object
+        request: gr.Request, event: gr.EventData, models: object, weights: object, *values: object
     ) -> AsyncIterator[str]:
         try:
+            runs = COUNTS[event._data.get("runs") == COUNTS[1]]
             config = settings.read(values)
             ref = service.pairs.find(models, weights)
             visitor = visitor_of(request)
-            items = service.stream(visitor, ref, sample, config, replaces=True)
+            items = service.stream(visitor, ref, sample, config, runs, replaces=True)
             async with aclosing(items):
                 async for item in items:
                     yield noted(item)
@@ -169,9 +169,8 @@ def events(
             text = settings.explain(error, "The sampling failed.")
             yield json.dumps({"state": "error", "text": text})
 
-    job = Job(
-        boxes["stop"], notice_box, {stage_box: message("", state="stopped"), sample_chart: STOPPED}
-    )
+    stopped = {stage_box: message("", state="stopped"), sample_chart: STOPPED}
+    job = Job(boxes["stop"], stopped)
     inputs = [*pair_menus, *settings.inputs]
     job.bind(sample_chart.select, count, inputs, [sample_chart])
     job.bind([boxes["go"].click, settings.prompt.submit], run, inputs, [stage_box, notice_box])

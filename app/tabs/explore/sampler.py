@@ -10,19 +10,20 @@ from time import monotonic
 from specviz.base.codec import json_data
 from specviz.base.progress import time_left
 from specviz.config.run_config import RunConfig
-from specviz.proof.sampled import Sampled, sampling
+from specviz.proof.sampled import RUNS, Sampled, sampling
 from specviz.view.payload import settings_title
 
 from ...service.run import Note, Turn
 
+COUNTS = (100, RUNS)  # how many samples a visitor may choose
 STOPPED = json.dumps({"state": "stopped"})
 
 
-def sample(turn: Turn, config: RunConfig) -> Iterator[str]:
+def sample(turn: Turn, config: RunConfig, runs: int) -> Iterator[str]:
     """A sampling as messages to the page; raises a `ValueError` if it cannot begin."""
     began = monotonic()
     # Every report has all counts so far: a page that missed one has lost nothing.
-    for result in turn.compute(sampling, config):
+    for result in turn.compute(sampling, config, runs):
         if not result.runs:  # the distributions were read, which no run does again
             began = monotonic()
         about = {
@@ -55,7 +56,7 @@ def verdict(result: Sampled) -> str:
     if deviates:
         answer = "No: speculation deviates from"
     elif few:
-        answer = "Too few samples for an answer; so far speculation agrees with"
+        answer = "Not decided yet: so far speculation agrees with"
     plain = "agrees"
     if result.deviates(result.plain):
         plain = "deviates too"
@@ -69,8 +70,8 @@ def verdict(result: Sampled) -> str:
     ]
     if result.passes is None:
         sentences.append(
-            "The models compute every run anew, because this drafter reads more of the target than "
-            "probabilities, for example hidden states."
+            "The models compute every run anew: what this drafter proposes cannot be read once for "
+            "all runs."
         )
     else:
         passes = f"{result.passes} {'pass' if result.passes == 1 else 'passes'}"

@@ -143,7 +143,7 @@ def build(service: RunService) -> None:
         "Stopped. Figures that say “measured on this machine” show what was measured; the others "
         "are recorded."
     )
-    job = Job(stop, line, {line: status_text(stopped)})
+    job = Job(stop, {line: status_text(stopped)})
     job.bind(go.click, run, [temperature, rules], outputs)
 
 

@@ -16,12 +16,10 @@ class Job:
     """Buttons that start work, and the one Stop for all of it, which is lit while any of it waits
     or runs.
 
-    Gradio shows at `status` that something is under way; `stopped` is what Stop writes, component
-    -> value.
+    `stopped` is what Stop writes, component -> value.
     """
 
     stop: gr.Button
-    status: gr.HTML
     stopped: dict[gr.components.Component, str]
 
     def bind(
@@ -54,8 +52,7 @@ class Job:
             run,
             inputs,
             outputs,
-            show_progress="minimal",
-            show_progress_on=self.status,
+            show_progress="hidden",  # what is under way is a message of the run itself
             trigger_mode="multiple",  # or gradio drops what is pressed while a run goes on
             preprocess=False,
             api_visibility="private",

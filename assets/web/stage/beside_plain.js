@@ -8,6 +8,8 @@ import { query } from '../base/dom.js';
 /** @param {number} part @param {number} whole */
 const fraction = (part, whole) => (whole ? Math.min(1, part / whole) : 0);
 
+const LOADED_APART =
+  'Weights in memory and on disk are loaded apart, each once. Below is still the run before.';
 const WIDE = 1.2; // the best round over the worst, from which on both stand beside their mean
 
 /** @param {number} value in seconds */
@@ -36,7 +38,7 @@ function exactness({ settings, lossy, declared }) {
  */
 export function headlineOf({ figures, head, against, state, note, done, isNext }) {
   if (state === 'loading') {
-    return { strong: note, text: '', small: 'The picture is still that of the run before.', done };
+    return { strong: note, text: '', small: LOADED_APART, done };
   }
   if (!figures?.per_pass) return null;
   const timed = state === 'running' ? null : against;

@@ -49,12 +49,6 @@ export function opener(element) {
   onPage(element, 'click', ({ target }) => {
     if (target.closest?.('.sv-ask > .primary') && innerWidth < NARROW) show(false);
   });
-  // On a phone its row is swiped; its sign that there are more choices goes at the end.
-  const row = element.closest('.sv-opts');
-  row?.addEventListener('scroll', () => {
-    const isAtEnd = row.scrollLeft + row.clientWidth >= row.scrollWidth - 4;
-    row.classList.toggle('sv-at-end', isAtEnd);
-  });
   closedByEscape(element, 'drawer', () => {
     if (opens.getAttribute('aria-expanded') !== 'true') return false;
     show(false);

@@ -2,7 +2,7 @@
 // their exact probabilities. Texts come from models, so they only become text nodes.
 
 import { barTable } from '../base/bars.js';
-import { query } from '../base/dom.js';
+import { button, query } from '../base/dom.js';
 import { menu } from '../base/page.js';
 import { visible } from '../base/text.js';
 
@@ -19,31 +19,34 @@ const grouped = (/** @type {number} */ number) => number.toLocaleString('en');
 
 /**
  * @param {HTMLElement} element
- * @param {{ runs: number, stop: string }} about how many runs, and the id of the button that
- *   stops them
- * @param {() => void} ask
+ * @param {{ runs: number[], stop: string }} about how many runs there may be, and the id of the
+ *   button that stops them
+ * @param {(runs: number) => void} ask
  */
 export function sampledTexts(element, { runs, stop }, ask) {
-  const button = query(element, 'button', HTMLButtonElement),
-    bar = query(element, 'progress', HTMLProgressElement),
-    status = query(element, '.sv-sampled-count');
+  const stopping = query(element, '.sv-sampled-stop');
+  const bar = query(element, 'progress', HTMLProgressElement);
+  const status = query(element, '.sv-sampled-count');
   menu(query(element, 'details', HTMLDetailsElement), []); // it lies over the page
   let busy = false,
     done = 0;
-  set(false);
-  button.addEventListener('click', () => {
-    if (busy) return document.getElementById(stop)?.click();
+  const starting = runs.map(many => button(`Sample ${grouped(many)} times`, () => begin(many)));
+  query(element, '.sv-sampled-go').prepend(...starting);
+  stopping.addEventListener('click', () => document.getElementById(stop)?.click());
+
+  /** @param {number} many */
+  function begin(many) {
     set(true);
     done = 0;
     status.textContent = 'waiting';
-    ask();
-  });
+    ask(many);
+  }
 
   /** @param {boolean} now */
   function set(now) {
     busy = now;
-    button.textContent = now ? 'Stop' : `Sample ${grouped(runs)} times`;
-    bar.hidden = !now;
+    for (const start of starting) start.hidden = now;
+    stopping.hidden = bar.hidden = !now;
     if (!now) bar.value = 0;
   }
 

@@ -27,6 +27,7 @@ const SMALLEST = 0.85,
   LARGEST = 1.5; // scales; with the smallest no text has less than 10 pixels
 const PAD = 10; // pixels around the tree
 const BROAD = 190; // units of the widest column, but for longer labels
+const CUT = 1.3; // times the room of a narrow picture: a broader one keeps its labels and scrolls
 const EDGE = 40; // pixels between a mark that is scrolled to and the edge of the box
 
 /** Keys of marks that stand for folded siblings. @param {string | null} key */
@@ -59,7 +60,9 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
     const sizes = measure(svg, room.wide, drawn?.sizes);
     const layout = chooseLayout(step, sizes, room);
-    draw(layout, step, sizes, fitSizes(layout, step, sizes, room, !whole));
+    let mostCut = whole ? 0 : Infinity;
+    if (scrolls && sizes.below) mostCut = Math.min(mostCut, CUT);
+    draw(layout, step, sizes, fitSizes(layout, step, sizes, room, mostCut));
     markSelected();
   }
 
@@ -216,10 +219,10 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
  * @param {Step} step
  * @param {Measured} sizes are set
  * @param {Room} room
- * @param {boolean} mayNarrow whether labels may be cut where columns do not fit
+ * @param {number} mostCut times the room's width that columns may take for labels to be cut
  * @returns where the picture begins, how large it is, its scale, and the scale that fits the room
  */
-function fitSizes({ rows, marks }, step, sizes, room, mayNarrow) {
+function fitSizes({ rows, marks }, step, sizes, room, mostCut) {
   const { least, low, size, unit, smallest, largest } = sizes;
   const widths = widthsOf(marks, step, sizes);
   setWidths(sizes, widths);
@@ -235,7 +238,7 @@ function fitSizes({ rows, marks }, step, sizes, room, mayNarrow) {
   if (spare > 0) {
     const broader = (/** @type {number} */ wide) => Math.min(wide + spare, BROAD * unit);
     setWidths(sizes, widths.map(wide => Math.max(wide, broader(wide))));
-  } else if (spare < -1 && mayNarrow) {
+  } else if (spare < -1 && natural * scale < mostCut * room.wide) {
     narrow(marks, step, sizes, room.wide / scale);
   }
 

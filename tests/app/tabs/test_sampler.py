@@ -15,7 +15,7 @@ from specviz.proof.sampled import sampling
     ("runs", "deviating", "begins", "plain"),
     [
         (50, "", "Yes: speculation agrees with", "Plain decoding agrees"),
-        (11, "", "Too few samples for an answer", "Plain decoding agrees"),
+        (11, "", "Not decided yet", "Plain decoding agrees"),
         (50, "speculated", "No: speculation deviates from", "Plain decoding agrees"),
         (50, "speculated plain", "No: speculation deviates from", "Plain decoding deviates too"),
     ],
@@ -36,8 +36,8 @@ def test_a_sampling_says_how_long_it_will_take(monkeypatch):
     reports = list(sampling(specviz.toy_pair(), specviz.RunConfig("ab"), runs=40))
     clock = iter([0.0, 10.0, 10.0, 16.0, 22.0])  # 10 s to read the distributions, then 6 s a report
     monkeypatch.setattr(sampler, "monotonic", lambda: next(clock))
-    turn = SimpleNamespace(compute=lambda work, config: reports)
+    turn = SimpleNamespace(compute=lambda work, config, runs: reports)
     left = [
-        json.loads(message)["left"] for message in sampler.sample(turn, specviz.RunConfig("ab"))
+        json.loads(message)["left"] for message in sampler.sample(turn, specviz.RunConfig("ab"), 40)
     ]
     assert left == ["", ", about 6 s left", ""]

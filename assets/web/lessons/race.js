@@ -51,8 +51,8 @@ export function raceFigure(box, start, server) {
     lanes.replaceChildren(
       barTable({
         caption:
-          'Arrival of each token under p and q: noise / probability, on a logarithmic scale. ' +
-          'The first one wins.',
+          'Each token with its p and q, and when it arrives under each: noise / probability, ' +
+          'on a logarithmic scale. The first one wins.',
         place: time => (Math.log(time) - low) / span,
         write: time => time.toFixed(2),
         series: [

@@ -209,8 +209,7 @@ def measure_machine(
         seconds: time limit for the costs.
 
     Returns:
-        Runs done, of how many, and what was measured so far: None until every size was timed once,
-        or the time for the costs is over.
+        Runs done, of how many, and what was measured so far: None until the costs are complete.
     """
     rule = "sequoia"
     if temperature == 0:
@@ -219,15 +218,12 @@ def measure_machine(
     config = config.for_pair(pair)
     acceptance = find_acceptance(rule, temperature, config.drafter.name, pair.info["name"])
     cost = None
-    every = 3  # rounds over all sizes
-    for update in measure_cost(pair, config, (1, *sizes, 64), every, seconds=seconds):
+    for update in measure_cost(pair, config, (1, *sizes, 64), seconds=seconds):
         cost = update.result
-        measured = None
-        # Of a few small sizes a table would be a straight line drawn on to all others.
-        if cost and every * update.done >= update.total:
-            measured = MachineMeasurement(cost)
-        yield Progress(update.done, 2 * update.total, update.stage, measured)
+        # Which tree is fastest may turn round until all costs are there.
+        yield Progress(update.done, 2 * update.total, update.stage, None)
     assert cost  # or `measure_cost` raises
+    yield Progress(update.total, 2 * update.total, update.stage, MachineMeasurement(cost))
     runs = {}
     # Each size with the depth that is predicted to be fastest.
     cells = forecast(acceptance, cost, sizes).best_of_sizes

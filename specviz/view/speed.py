@@ -23,7 +23,7 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
     Args:
         tables: name -> costs; a projection is drawn dashed.
     """
-    fig = theme.figure(TREE_SIZE, "time (one node = 1)")
+    fig = theme.figure(TREE_SIZE, "time, one node = 1")
     for place, (name, table) in enumerate(tables.items()):
         unit, scale = table.display_unit
         # Relative to one node, so that machines of very different speed share an axis.
@@ -72,6 +72,7 @@ def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
             text=f"{top.size} nodes: {top.speedup:.1f} ×",
             textposition="top right",
             hoverinfo="skip",
+            cliponaxis=False,  # the words may stand above the highest line
             mode="markers+text",
             marker=style["marker"] | {"symbol": "star", "size": 16},
         )
@@ -89,7 +90,7 @@ def plot_predicted(groups: Mapping[str, Sequence[Point]]) -> go.Figure:
     """
     if not any(groups.values()):
         return theme.empty("Nothing was timed.")
-    fig = theme.figure(TREE_SIZE, "speedup (×) over plain decoding")
+    fig = theme.figure(TREE_SIZE, "times as fast as plain decoding")
     for place, (machine, group) in enumerate(groups.items()):
         _add_predicted(fig, machine, place, sorted(group, key=lambda one: (one.size, one.name)))
     theme.plain_line(fig)

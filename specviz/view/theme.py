@@ -26,10 +26,10 @@ YELLOW = "#c9b800"
 GREY = "#8a8f98"
 CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
 # where the target's weights are, the same in every figure
-MACHINES = {"in memory": "#2b8cc4", "on disk": "#c77700", "this machine": GREEN}
+MACHINES = {"in memory": "#2b8cc4", "on disk": "#c77700", "on this machine": GREEN}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SIGNS = str.maketrans("\n\t \r", "↵⇥·↵")  # for white space
-LABEL_HEIGHT = 0.08  # of the height of a figure of the page
+LABEL_HEIGHT = 0.09  # of the height of a figure of the page
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
 
 
@@ -117,7 +117,7 @@ def machine_series(name: str, place: int) -> dict:
     of its own."""
     # By its place among the machines of the figure where it has no colour of its own.
     style = series(place)
-    colour = MACHINES.get(name, style["line"]["color"])
+    colour = MACHINES.get(name.partition(",")[0], style["line"]["color"])
     style["line"] = {"color": colour}
     style["marker"]["color"] = colour
     return style
@@ -131,7 +131,11 @@ def label_lines(fig: go.Figure) -> go.Figure:
         if "lines" in (trace.mode or "") and trace.name:
             lines.append(trace)
     right = max(line.x[-1] for line in lines)
-    heights = chain.from_iterable(trace.y for trace in fig.data)
+    # The axis reaches as far as the bars do.
+    heights = [*chain.from_iterable(trace.y for trace in fig.data)]
+    for trace in fig.data:
+        for y, bar in zip(trace.y, trace.error_y.array or (), strict=False):
+            heights.append(y + (bar or 0))
     drawn = [_on_axis(fig.layout.yaxis, y) for y in heights]
     above = -math.inf
 
@@ -170,7 +174,7 @@ def drawn_places(fig: go.Figure) -> list[int]:
 def plain_line(fig: go.Figure) -> None:
     """A line where plain decoding is, at 1, through all that is drawn so far."""
     places = drawn_places(fig)
-    line = {"color": TEXT, "dash": "dash", "width": 1.2}
+    line = {"color": TEXT, "dash": "dash", "width": 1.6}
     fig.add_scatter(
         x=[places[0], places[-1]],
         y=[1, 1],
@@ -184,7 +188,7 @@ def plain_line(fig: go.Figure) -> None:
 def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:
     """A logarithmic axis with plain numbers at the given ticks; its title says so."""
     drawn = fig.layout[f"{axis}axis"]
-    title = f"{drawn.title.text}, logarithmic"
+    title = f"{drawn.title.text} (log scale)"
     names = [f"{tick:g}" for tick in ticks]
     drawn.update(type="log", tickvals=list(ticks), ticktext=names, title_text=title)
 

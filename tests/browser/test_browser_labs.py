@@ -35,11 +35,17 @@ def test_six_trees_one_of_them_large_with_its_mask(page):
     cards, tree = page.locator(".sv-lab-cards figure"), page.locator(".sv-lab-tree")
     expect(cards).to_have_count(6)
     expect(page.locator(".sv-lab-name")).to_contain_text("Sequoia")
-    expect(page.locator(".sv-lab-sizes")).to_contain_text("Children per node of k-ary")
-    expect(page.locator(".sv-lab-caption").first).to_contain_text(re.compile(r"has \d+.* nodes"))
-    expect(page.locator(".sv-lab-caption").nth(1)).to_contain_text("its whole path is accepted")
+    expect(page.locator(".sv-lab-sizes")).to_contain_text("Children of k-ary, EAGLE-2")
+    expect(page.locator(".sv-lab-large")).to_contain_text("any of 17")
+    expect(page.locator(".sv-lab-note").nth(1)).to_contain_text("its whole path is accepted")
     page.get_by_role("button", name="Sequoia’s figure 2").click()
     expect(tree.locator(".node")).to_have_count(64)
+    expect(page.locator(".sv-lab-about")).to_contain_text(
+        re.compile("Llama3.*Pass times of SmolLM2")
+    )
+    scroll = tree.locator(".sv-scroll")
+    assert scroll.evaluate("box => box.scrollHeight <= box.clientHeight"), "every row is shown"
+    assert scroll.evaluate("box => box.scrollWidth <= box.clientWidth"), "every level is shown"
     assert page.locator(".sv-lab-mask svg").get_attribute("viewBox") == "0 0 64 64"
     tree.locator("svg").focus()
     page.keyboard.press("ArrowRight")
@@ -58,7 +64,7 @@ def test_six_trees_one_of_them_large_with_its_mask(page):
 def test_on_a_phone_the_sliders_stay_in_view_beside_what_they_change(lab):
     page = lab("lab=tree", TREES, width=390, height=844)
     answer = page.locator(".sv-lab-answer")
-    expect(answer).to_have_text(re.compile("in memory: .* on disk: "))
+    expect(answer).to_have_text(re.compile("In memory: .* On disk: "))
     page.locator(".sv-lab-cards figure").nth(3).scroll_into_view_if_needed()
     page.evaluate("scrollBy(0, 500)")
     expect(page.get_by_role("slider", name="Nodes, at most")).to_be_in_viewport()
@@ -73,19 +79,37 @@ def test_on_a_phone_the_sliders_stay_in_view_beside_what_they_change(lab):
     expect(page.locator(".sv-v-verdict")).to_be_in_viewport(ratio=0.99)
 
 
+def test_the_large_tree_and_its_mask_are_on_the_first_screen(lab):
+    page = lab("lab=tree", TREES, width=1280, height=800)
+    expect(page.locator(".sv-lab-tree")).to_be_in_viewport(ratio=0.99)
+    expect(page.locator(".sv-lab-mask svg")).to_be_in_viewport(ratio=0.8)
+    lines = page.locator(".sv-lab-answer").evaluate(
+        "line => line.offsetHeight / parseFloat(getComputedStyle(line).lineHeight)"
+    )
+    assert lines < 2.1, lines
+
+
+def test_on_a_phone_a_tapped_card_is_shown_large_at_once(lab):
+    page = lab("lab=tree", TREES, width=390, height=844)
+    page.locator(".sv-lab-cards figure", has_text="DySpec").click()
+    expect(page.locator(".sv-lab-name")).to_contain_text("DySpec")
+    on_screen(page, (".sv-lab-name", ".sv-lab-node", ".sv-lab-tree .sv-scroll"))
+    sliders = page.locator(".sv-lab-sizes").bounding_box()
+    assert page.locator(".sv-lab-name").bounding_box()["y"] >= sliders["y"] + sliders["height"]
+
+
 def test_what_is_typed_is_drawn_or_answered_by_a_sentence(page):
     page.locator(".sv-lab-own summary").click()
     box, status = page.get_by_label("Acceptance of child"), page.locator(".sv-lab-status")
-    name = page.locator(".sv-lab-cards b").first
+    name = page.locator(".sv-lab-cards h3").first
     box.fill("0.9, 0.9")
     expect(status).to_contain_text("sum to at most 1")
     box.fill("0.5, <b>")
     expect(status).to_contain_text("valid number")
     expect(name).to_have_text("Chain")  # the trees stay
     box.fill("0.5")
-    expect(page.locator(".sv-lab-cards span").first).to_contain_text(
-        "2.00 tokens"
-    )  # 1 + 1/2 + 1/4 ...
+    tokens = page.locator(".sv-lab-cards .tokens").first
+    expect(tokens).to_have_text("2.00 tokens per pass")  # 1 + 1/2 + 1/4 ...
     expect(status).to_have_text("")
 
 
@@ -163,7 +187,7 @@ def test_presented_the_verification_lab_shows_a_try_on_one_screen_and_all_rules_
 def test_presented_the_tree_lab_turns_from_all_trees_to_one_and_its_mask(lab):
     page = lab("lab=tree", TREES, width=1280, height=720)
     present(page)
-    on_screen(page, (".sv-lab-answer", ".sv-lab-cards figure:last-child small"))
+    on_screen(page, (".sv-lab-answer", ".sv-lab-cards figure:last-child span:last-child"))
     page.keyboard.press("ArrowRight")
     on_screen(page, (".sv-lab-name", ".sv-lab-node", ".sv-lab-tree .sv-scroll"))
     expect(page.locator(".sv-lab-answer")).not_to_be_in_viewport()

@@ -27,7 +27,7 @@ def test_every_question_is_answered_in_a_sentence_and_follows_the_temperature(se
             timeout=30_000
         )
         expect(answer(seen, name)).to_have_text(re.compile(r"\d.*\.$"))
-    expect(answer(seen, "sizes")).to_contain_text(re.compile("in memory: .* on disk: "))
+    expect(answer(seen, "sizes")).to_contain_text(re.compile("In memory: .* On disk: "))
     figure = seen.locator("#sv-figure-sizes .sv-plot").bounding_box()
     assert figure["y"] + figure["height"] <= 800, "the first answer and its figure on one screen"
     before = answer(seen, "sizes").inner_text()
@@ -58,6 +58,16 @@ def test_presented_a_question_its_answer_and_its_figure_fill_the_screen_and_keys
     before_last = list(QUESTIONS)[-2]
     expect(seen.locator(f"#sv-figure-{before_last} h2")).to_be_in_viewport()
     seen.keyboard.press("Escape")
+
+
+def test_each_question_is_one_click_away_and_its_figure_fits_the_screen(seen):
+    seen.set_viewport_size({"width": 1280, "height": 800})
+    open_tab(seen, "Measure")
+    for name, (title, *_) in QUESTIONS.items():
+        seen.locator(".sv-measure-list").get_by_role("link", name=title, exact=True).click()
+        for part in ("h2", ".sv-answer", ".sv-plot", ".sv-read"):
+            expect(seen.locator(f"#sv-figure-{name} {part}")).to_be_in_viewport(ratio=0.99)
+        expect(seen.locator("#sv-measure-temperature")).to_be_in_viewport()
 
 
 def test_on_a_phone_an_answer_is_followed_by_its_figure(seen):

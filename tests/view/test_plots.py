@@ -34,7 +34,7 @@ DATA = {
     "cost": {"A100": machine("a100"), "flat": machine("flat:8")},
     "sizes": {"in memory": FORECAST, "on disk": FORECAST},
     "positions": [0, 2, 5, 1],
-    "predicted": {"this machine": POINTS},
+    "predicted": {"on this machine": POINTS},
     "ribbon": TRACE,
     "tree": max(TRACE.steps, key=lambda step: len(step.path)),
 }

@@ -1,5 +1,5 @@
-"""The Tree lab: from an acceptance vector and sizes to the trees of six builders, one of them large
-with its mask.
+"""The Tree lab: from an acceptance vector and sizes to the trees of six builders, and one tree
+large with its mask.
 
 Each tree is drafted by the real loop on a pair whose draft has the vector as its distribution at
 every position. No model is needed.
@@ -33,9 +33,9 @@ from specviz.verifiers import VERIFIERS
 from specviz.view.web import asset
 
 from ..parts import recorded
-from ..parts.fastest import fastest
 from ..parts.request import answer
 from ..parts.web import component
+from .tree_answers import sentences
 
 if TYPE_CHECKING:
     from ...service.service import RunService
@@ -48,7 +48,6 @@ OTHERS = tuple(
     if builder.reads_draft and not builder.autoregressive and name not in SIX
 )
 PAPER = "llama3-8b-70b-cnn"  # the vector of Sequoia's appendix E
-SIZES = ("size", "depth", "longest", "width", "widths")  # parameters that are fitted
 
 
 class TreeRequest(BaseModel):
@@ -104,17 +103,14 @@ def presets() -> list[JsonObject]:
             "vector": find_acceptance("sequoia", 0.6, settings["drafter"], settings["pair"]),
             "nodes": 32,
             "levels": 8,
-            "about": f"The vector of Sequoia’s rule at temperature 0.6, measured on {title}.",
+            "about": f"Acceptance and pass times of {title}, temperature 0.6.",
         },
         {
             "title": "Sequoia’s figure 2",
             "vector": paper.acceptance,
             "nodes": 64,
             "levels": 11,
-            "about": (
-                f"The vector of appendix E ({paper.title}); 64 nodes on 12 levels with the "
-                f"root, as there. Only the vector is the paper’s: times are those of {title}."
-            ),
+            "about": f"Acceptance of {paper.title}, from the paper. Pass times of {title}.",
         },
     ]
 
@@ -135,19 +131,19 @@ def build(service: RunService) -> None:
             "max": high.le,
             "value": field.default,
         }
-    # The others have as many children as pay, so it would say too much without their names.
     sizes["nodes"]["title"] += ", at most"  # some builders stop earlier
+    # The others have as many children as pay, so it would say too much without their names.
     fixed = ", ".join(BUILDERS[name].title for name in SIX if has_fixed_width(name))
-    sizes["width"]["title"] += f" of {fixed}"
+    sizes["width"]["title"] = f"Children of {fixed}"
     builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
-    first = trees(
-        {"vector": start[0]["vector"], "nodes": start[0]["nodes"], "levels": start[0]["levels"]}
-    )
-    value = dumps({"presets": start, "sizes": sizes, "builders": builders, "first": first})
+    first = trees(start[0])
+    own = f"Your acceptance; pass times of {start[0]['title']}."
+    past = recorded.read()
+    source = f"{recorded.source_of(past.costs['memory'])}, {past.label}"
     component(
         "trees",
-        asset("labs/trees.html").replace("<!-- pair -->", start[0]["title"]),
-        value,
+        asset("labs/trees.html").replace("<!-- source -->", source),
+        dumps({"presets": start, "own": own, "sizes": sizes, "builders": builders, "first": first}),
         server_functions=[server_function(service, trees)],
         elem_id="sv-lab",
     )
@@ -168,69 +164,9 @@ def trees(request: object) -> str:
         drawn = []
         for name in names:
             drawn.append(tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width))
-        best = {}
-        reasons = []
-        for place in recorded.PLACES.values():
-            most = max(tree["speeds"][place] for tree in drawn)
-            # All that are as fast in the numbers on the page.
-            first = []
-            for t in drawn:
-                if f"{t['speeds'][place]:.2f}" == f"{most:.2f}":
-                    first.append(t["title"])
-            best[place] = (" and ".join(first), most)
-            if most > 1:
-                reasons += why_fastest(drawn, place)
-        return {
-            "vector": sizes.vector,
-            "trees": drawn,
-            "answer": fastest(best),
-            "why": " ".join(reasons),
-            "caption": caption_of(drawn),
-        }
+        return {"vector": sizes.vector, "trees": drawn, **sentences(drawn, sizes.vector)}
 
     return answer(TreeRequest, request, draw)
-
-
-def why_fastest(drawn: list[JsonObject], place: str) -> list[str]:
-    """Why the tree with the most tokens per pass is not the fastest, in a sentence; none where it
-    is."""
-    fast = max(drawn, key=lambda tree: tree["speeds"][place])
-    most = max(drawn, key=lambda tree: tree["tokens"])
-    # As fast in the numbers on the page, as they may be one tree under two names.
-    if f"{fast['speeds'][place]:.2f}" == f"{most['speeds'][place]:.2f}":
-        return []
-    # What the step of the fastest one has less of.
-    fewer = []
-    for key, noun in (("passes", "draft passes"), ("nodes", "nodes in the pass of the target")):
-        if fast[key] < most[key]:
-            fewer.append(f"{fast[key]} {noun} instead of {most[key]}")
-    reason = ""
-    if fewer:
-        reason = f": {' and '.join(fewer)}"
-    fast_price, most_price = (tree["tokens"] / tree["speeds"][place] for tree in (fast, most))
-    return [
-        f"{place.capitalize()}, {most['title']} brings more tokens per pass than {fast['title']} "
-        f"({most['tokens']:.2f} against {fast['tokens']:.2f}), but {fast['title']}’s step costs "
-        f"less ({fast_price:.2f} against {most_price:.2f} plain steps){reason}."
-    ]
-
-
-def caption_of(drawn: list[JsonObject]) -> str:
-    """Where the speeds come from, and which trees are smaller than the others."""
-    past = recorded.read()
-    caption = (
-        "Speed: expected tokens per pass of this vector over the time of a step. The times are "
-        f"those of {recorded.source_of(past.costs['memory'])}, {past.label}, "
-        "even where the vector is of other models."
-    )
-    most = max(tree["nodes"] for tree in drawn)
-    smaller = []
-    for tree in drawn:
-        if tree["nodes"] < most:
-            smaller.append(f"{tree['title']} has {tree['nodes']}")
-    if smaller:
-        caption += f" Their sizes differ: {', '.join(smaller)}, the others {most} nodes."
-    return caption
 
 
 def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> JsonObject:
@@ -243,15 +179,9 @@ def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> Js
     for place, cost in recorded.read().costs.items():
         cell = predict(shape, vector, cost, sum(chance), step.draft_passes)
         speeds[recorded.PLACES[place]] = cell.speedup
-    settings = []
-    for key, value in builder.parameters.items():
-        # Of a planned tree the width is a bound, which its picture does not show.
-        if key in SIZES and (key != "width" or has_fixed_width(name)):
-            settings.append(f"{key} {value}")
     return {
         "name": name,
         "title": builder.title,
-        "settings": ", ".join(settings),
         "parents": list(step.parents),
         "chance": chance,
         "tokens": sum(chance),

@@ -51,12 +51,13 @@ DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 
 def build(service: RunService) -> None:
     """Lay out the tab and connect it."""
-    with gr.Row(elem_classes="sv-measure-controls"):
+    with gr.Row(elem_classes=["sv-opts", "sv-measure-controls"]):
         temperature = gr.Radio(
             [(f"{value:g}", value) for value in TEMPERATURES],
             value=OPENING_TEMPERATURE,
             label="Temperature",
             elem_id="sv-measure-temperature",
+            elem_classes="sv-choice",
         )
         go = gr.Button(
             "Measure this machine", variant="primary", scale=0, min_width=210, elem_id="sv-measure"
@@ -64,17 +65,14 @@ def build(service: RunService) -> None:
         stop = gr.Button(
             "Stop", interactive=False, scale=0, min_width=80, elem_id="sv-measure-stop"
         )
+        gr.HTML(contents_list(), elem_classes="sv-measure-list")
     line = status("sv-measure-status")
     # The page itself keeps what was measured for it, as JSON.
     measurement = gr.Textbox("", visible="hidden", elem_id="sv-measured")
     first = contents(checked(OPENING_TEMPERATURE), [RULE], None)
     with gr.Column(elem_classes="sv-figures"):
         cards = {}
-        for name, (question, explanation) in QUESTIONS.items():
-            if name == TIMED:
-                gr.HTML(
-                    "<h2>What was timed, at one temperature</h2>", elem_classes="sv-figures-part"
-                )
+        for name, (_, question, explanation) in QUESTIONS.items():
             cards[name] = Card(name, question, explanation, first[name])
         with cards["acceptance"].column:
             rules = gr.Dropdown(
@@ -125,10 +123,8 @@ def build(service: RunService) -> None:
                         continue
                     text = f"{item.done} of {item.total} runs"
                     yield {line: status_text(text, done=item.done, of=item.total)}
-                    # The figures are drawn anew where there is more to draw.
-                    if item.result and (
-                        result is None or len(item.result.points) > len(result.points)
-                    ):
+                    # Drawn once the costs are complete, and again once all trees are timed.
+                    if item.result and (result is None or item.done == item.total):
                         result = item.result
                         text = codec.dumps(result)
                         yield {measurement: text, **filled(value, names, result)}
@@ -152,21 +148,24 @@ def measure(turn: Turn, temperature: float) -> Iterator[Progress[MachineMeasurem
     return turn.compute(measure_machine, temperature)
 
 
-QUESTIONS = {  # name of a figure -> its question, and how it is read
+# name of a figure -> what links call it, its question, and how it is read
+QUESTIONS = {
     "sizes": (
-        "Which tree is fastest?",
+        "Fastest tree",
+        "Which tree is fastest, with the target’s weights in memory or on disk?",
         "Predicted for the best of Sequoia's trees of each size: expected tokens per pass over the "
         "time of a step. The star marks the best size. Acceptance is an average over many "
-        "questions; one prompt in Explore is guessed better or worse than that, so its speedup "
-        "differs.",
+        "questions, so the speedup of one prompt in Explore differs.",
     ),
     "acceptance": (
+        "Accepted guesses",
         "How often is a guess accepted?",
         "A node of the tree has several children, guesses for the same token, which are tried in "
-        "turn. The figure shows how often the k-th of them is accepted, given that the node is. "
-        "A steep fall favours chains, a long tail favours wide trees.",
+        "turn. The figure shows how often the k-th of them is accepted, given that the node is; "
+        "bars are 95 % intervals. A steep fall favours chains, a long tail favours wide trees.",
     ),
     "positions": (
+        "“Acceptance”",
         "What does “acceptance” mean?",
         "Four numbers bear that name. In a chain a guess is reached if all guesses before it were "
         "accepted: the share of those that were reached, the share of all that were drafted, "
@@ -174,20 +173,27 @@ QUESTIONS = {  # name of a figure -> its question, and how it is read
         "included.",
     ),
     "cost": (
+        "Time of a pass",
         "How much longer does a pass over many nodes take?",
-        "The time of a target pass over n nodes, relative to one node. While the line is flat, "
-        "more nodes cost no more time: reading the weights dominates. A bar holds the middle half "
-        "of the passes that were timed. Noise may make a larger pass faster; it is then drawn as "
-        "slow as the smaller one, so a level line means that no difference was found. On "
-        "logarithmic axes equal distances are equal factors.",
+        "The time of a target pass over n nodes, relative to one node. A level line means that "
+        "more nodes cost no time that could be found: with weights on disk nearly all of a pass "
+        "is reading them, for however many nodes. A bar holds the middle half of the passes that "
+        "were timed; on disk they differ as the speed of the disk does. Equal distances are "
+        "equal factors.",
     ),
     "predicted": (
+        "Prediction",
         "Does the prediction hold?",
-        "Lines: predicted. Marks: timed on prompts that no model was trained on, with the range "
-        "over prompts.",
+        "Lines: predicted. Marks: timed on prompts that no model was trained on. A bar reaches "
+        "from the slowest prompt to the fastest.",
     ),
 }
-TIMED = "cost"  # the first of the figures that no temperature on the page changes
+
+
+def contents_list() -> str:
+    """A link to each question, as HTML."""
+    links = [f'<a href="#sv-figure-{name}">{title}</a>' for name, (title, *_) in QUESTIONS.items()]
+    return f'<nav aria-label="questions">{" ".join(links)}</nav>'
 
 
 def contents(
@@ -196,9 +202,7 @@ def contents(
     """What every card shows, by its name."""
     past = recorded.read()
     costs = {recorded.PLACES[place]: table for place, table in past.costs.items()}
-    points = {}
-    for place, group in past.points.items():
-        points[recorded.PLACES[place]] = group
+    points = {recorded.PLACES[place]: group for place, group in past.points.items()}
     recorded_pair = recorded.source_of(past.costs["memory"])
     source = timed_source = f"{recorded_pair}, {past.label}"
     kind = timed_kind = "recorded"
@@ -210,9 +214,12 @@ def contents(
         # What is recorded of another pair says nothing about this one.
         if result.cost.settings["pair"] != PAIR:
             costs.clear()
-        here = f"{recorded.source_of(result.cost)}, measured on this machine"
-        source = f"{here}; weights on disk: {past.label}" if costs else here
-        costs = {HERE: result.cost, **costs}
+        source = here = f"{recorded.source_of(result.cost)}, in memory, measured on this machine"
+        measured = {HERE: result.cost}
+        for place, table in costs.items():
+            source = f"{here}; {place}: {past.label}"
+            measured[f"{place}, recorded"] = table
+        costs = measured
         kind = "measured"
         # Trees are timed after the costs; until then those that were recorded stay.
         if result.points:
@@ -246,10 +253,12 @@ def contents(
         "positions": Content(
             four_rates(lengths, chains.depth),
             plot("positions", lengths, chains.depth),
-            f"{recorded_pair}, counted in {len(lengths)} recorded steps of a chain, {at}",
+            f"{recorded_pair}, {len(lengths)} recorded steps of a chain, {at}",
             "recorded",
         ),
-        "cost": Content(cost_of_a_pass(costs), plot("cost", costs), source, kind),
+        "cost": Content(
+            cost_of_a_pass(costs), plot("cost", costs), f"{source}, at any temperature", kind
+        ),
         "predicted": Content(
             prediction_error(points),
             plot("predicted", points),
@@ -271,13 +280,9 @@ def draw_acceptance(temperature: float, rules: object) -> go.Figure:
     """The stored vectors of some rules; at temperature 0 all rules accept the same tokens."""
     names = ["exact-match"]
     if temperature > 0:
-        chosen = rules if isinstance(rules, list) else ()
-        names = [name for name in RULES if name in chosen]
-    vectors = []
-    for one in VECTORS:
-        if one.temperature == temperature and one.verifier in names:
-            vectors.append(one)
-    return plot("acceptance", vectors)
+        names = rules if isinstance(rules, list) else []
+    of_temperature = [one for one in VECTORS if one.temperature == temperature]
+    return plot("acceptance", [one for one in of_temperature if one.verifier in names])
 
 
 TAB = Tab("Measure", build)

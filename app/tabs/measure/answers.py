@@ -7,7 +7,7 @@ from specviz.measure.forecast import Forecast
 from specviz.measure.this_machine import Point
 from specviz.record.vectors import Plan, by_level
 
-from ..parts.fastest import fastest, where_of
+from ..parts.fastest import fastest
 
 WIDE = 64  # nodes at most, whose cost the answer names
 
@@ -24,23 +24,22 @@ def fastest_tree(forecasts: dict[str, Forecast]) -> str:
 def cost_of_a_pass(costs: dict[str, CostTable]) -> str:
     """What a pass over many nodes costs, in each place."""
     parts = []
-    than_what = " as long as one over a single node"  # said once
+    than_what = " as long"  # said once
     # A slow machine may have timed smaller passes only.
     nodes = min(WIDE, *(table.sizes[-1] for table in costs.values()))
     for place, table in costs.items():
         ratio = table.target(nodes) / table.target(1)
-        parts.append(f"{ratio:.1f} times{than_what} with {where_of(place)}")
+        parts.append(f"{ratio:.1f} times{than_what} {place}")
         than_what = ""
-    return f"A pass over {nodes} nodes takes {', and '.join(parts)}."
+    return f"A pass over {nodes} nodes, against a pass over one: {'; '.join(parts)}."
 
 
 def accepted_by_rank(acceptance: Plan) -> str:
     """How often the first guess for a token is right, and how often any of the first four."""
     first, *_ = by_level(acceptance)
     return (
-        "With Sequoia’s rule the first guess for a token is accepted in "
-        f"{100 * first[0]:.0f} % of the cases, one of the first four in "
-        f"{100 * sum(first[:4]):.0f} %."
+        f"Sequoia’s rule accepts the first guess in {100 * first[0]:.0f} % of the cases, "
+        f"one of the first four in {100 * sum(first[:4]):.0f} %."
     )
 
 
@@ -57,10 +56,9 @@ def four_rates(accepted: list[int], depth: int) -> str:
     reached = sum(min(length + 1, depth) for length in accepted)
     last = sum(length == depth for length in accepted)
     return (
-        f"One chain, four numbers: {100 * total / reached:.0f} % of the guesses that were reached, "
+        f"Of one chain: {100 * total / reached:.0f} % of the guesses that were reached, "
         f"{100 * total / (depth * steps):.0f} % of all guesses, "
-        f"{100 * last / steps:.0f} % of the guesses at position {depth}, "
-        f"{total / steps + 1:.1f} tokens per pass."
+        f"{100 * last / steps:.0f} % at position {depth}; {total / steps + 1:.1f} tokens per pass."
     )
 
 

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-HERE = "this machine"  # a place beside the values of `recorded.PLACES`
-
-
-def where_of(place: str) -> str:
-    """Where the weights are, in words."""
-    if place == HERE:
-        return "weights in memory on this machine"
-    return f"weights {place}"
+HERE = "on this machine"  # a place beside the values of `recorded.PLACES`
 
 
 def fastest(best: dict[str, tuple[str, float]]) -> str:
@@ -26,5 +19,5 @@ def fastest(best: dict[str, tuple[str, float]]) -> str:
         if speed > 1:
             fact = f"{tree}, {speed:.1f} times as fast{than_what}"
             than_what = ""
-        sentences.append(f"{where_of(place).capitalize()}: {fact}.")
+        sentences.append(f"{place.capitalize()}: {fact}.")
     return " ".join(sentences)

@@ -39,6 +39,14 @@ export function figurePages(element) {
     width = now;
   }).observe(figures);
   turnsPages(figures);
+  /** @type {NodeListOf<HTMLAnchorElement>} */
+  const links = document.querySelectorAll('.sv-measure-list a');
+  for (const link of links) {
+    link.addEventListener('click', event => {
+      event.preventDefault(); // a fragment would be an address of its own, for Back
+      query(document, link.hash).scrollIntoView();
+    });
+  }
 }
 
 /** @param {File} file @param {string} title of the figure */

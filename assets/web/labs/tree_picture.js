@@ -8,7 +8,7 @@ import { curve } from '../tree/paint.js';
 /** @typedef {import('./types.js').LabTree} LabTree */
 
 const WIDTH = 200,
-  HEIGHT = 90,
+  HEIGHT = 70,
   MARGIN = 10;
 
 /** @param {number} chance */
@@ -17,13 +17,16 @@ export function chanceText(chance) {
   return chance >= 0.001 ? chance.toFixed(3) : chance.toExponential(0);
 }
 
+/** At a node of the picture; the sentence about it has more digits. @param {number} chance */
+const shortText = chance => (chance >= 0.005 || chance === 0 ? chance.toFixed(2) : '<.01');
+
 /**
  * A node has its chance as its text and as the width of its edge.
  * @param {LabTree} tree
  * @returns {Step}
  */
 export function stepOf({ parents, chance }) {
-  const texts = chance.map((value, node) => (node ? chanceText(value) : 'root'));
+  const texts = chance.map((value, node) => (node ? shortText(value) : 'root'));
   return /** @type {any} */ ({
     index: 0,
     parents,

@@ -47,6 +47,7 @@ export function treeLab(element, start, askTrees) {
     label.append(sizes[size], shown); // the label names the first of them
     $('sizes').append(label);
   }
+  $('count').textContent = start.builders.length;
   $('builder').append(...start.builders.map(([value, title]) => new Option(title, value)));
   $('builder').addEventListener('change', () => {
     name = $('builder').value;
@@ -72,7 +73,7 @@ export function treeLab(element, start, askTrees) {
   /** @param {number} number */
   function mark(number) {
     press($('presets'), number);
-    about = start.presets[number]?.about ?? '';
+    about = start.presets[number]?.about ?? start.own;
   }
 
   /** @param {string} size @param {number} value */
@@ -102,7 +103,6 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {import('./types.js').Trees} answer */
   function answered(answer) {
-    if (file) about = 'The vector of the file; a chain’s has first children only.';
     show(answer);
     if (!file) return;
     file = '';
@@ -114,38 +114,43 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {import('./types.js').Trees} answer */
   function show(answer) {
-    $('status').textContent = about;
+    $('status').textContent = '';
     trees = answer.trees;
-    const max = Math.max(...trees.map(tree => tree.tokens));
-    $('cards').replaceChildren(...trees.map(tree => card(tree, max)));
+    $('cards').replaceChildren(...trees.map(card));
     $('answer').textContent = answer.answer;
+    $('about').textContent = `${about} ${answer.others}`;
     $('why').textContent = answer.why;
-    $('caption').textContent = answer.caption;
     open(trees.some(tree => tree.name === name) ? name : 'sequoia');
   }
 
-  /** @param {LabTree} tree @param {number} max tokens of the best one */
-  function card(tree, max) {
-    const figure = make('figure', '', 'sv-lab-card'),
-      bar = make('i');
-    const passes = `${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`;
-    bar.style.width = `${(100 * tree.tokens) / max}%`;
+  /** @param {LabTree} tree */
+  function card(tree) {
+    const figure = make('figure');
+    const tokens = make('p', '', 'tokens');
     figure.dataset.name = tree.name;
     figure.addEventListener('click', () => {
       open(tree.name);
-      query(root, '.sv-lab-tree').scrollIntoView({ block: 'nearest' });
+      $('name').scrollIntoView({ block: 'nearest' });
+      $('tree').scrollIntoView({ block: 'nearest' });
     }); // the menu does the same by keyboard
+    tokens.append(make('b', tree.tokens.toFixed(2)), ' tokens per pass');
     figure.append(
-      make('b', tree.title),
+      make('h3', tree.title),
+      make('small', `${tree.nodes} nodes`),
       treePicture(tree),
-      bar,
-      make('span', `${tree.tokens.toFixed(2)} tokens per pass`),
-      ...Object.entries(tree.speeds).map(([place, speed]) =>
-        make('span', `${place} ${speed.toFixed(2)}\u00a0×`),
-      ),
-      make('small', `${tree.nodes} nodes, ${tree.levels} levels, ${passes}`),
+      tokens,
+      ...Object.entries(tree.speeds).map(([place, speed]) => speedLine(place, speed)),
     );
     return figure;
+  }
+
+  /** Where the weights are, and how fast. @param {string} place @param {number} speed */
+  function speedLine(place, speed) {
+    const line = make('span', `${place} `);
+    const fastest = Math.max(...trees.map(tree => tree.speeds[place]));
+    const isFastest = speed.toFixed(2) === fastest.toFixed(2) && speed > 1;
+    line.append(make(isFastest ? 'strong' : 'b', `${speed.toFixed(2)}\u00a0×`));
+    return line;
   }
 
   /** @param {string} builder */
@@ -155,7 +160,10 @@ export function treeLab(element, start, askTrees) {
     for (const other of $('cards').children)
       other.classList.toggle('own', other.dataset.name === name);
     $('builder').value = name;
-    $('name').textContent = `${tree.title}: ${tree.settings}`;
+    const passes = `${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`;
+    $('name').textContent = `${tree.title}: ${tree.nodes} nodes, ${tree.levels} levels, ${passes}`;
+    // Every row of a large tree has its height, and the page scrolls.
+    $('tree').style.setProperty('--rows', String(leavesOf(tree)));
     picture.show(stepOf(tree));
     $('mask').replaceChildren(maskPicture(tree));
     select(0);
@@ -195,6 +203,9 @@ function withoutTexts(text) {
     return text;
   }
 }
+
+/** @param {LabTree} tree */
+const leavesOf = ({ parents }) => parents.length + 1 - new Set(parents).size;
 
 /** A vector as it is typed, or one for each level. @param {number[] | number[][]} vector */
 const textOf = vector =>

@@ -4,7 +4,6 @@
 export interface LabTree {
   name: string;
   title: string;
-  settings: string;
   parents: number[];
   /** With which each node is accepted. */
   chance: number[];
@@ -21,8 +20,9 @@ export interface Trees {
   vector: number[] | number[][];
   trees: LabTree[];
   answer: string;
+  /** Which sizes would be faster, or "". */
+  others: string;
   why: string;
-  caption: string;
 }
 
 /**
@@ -31,6 +31,8 @@ export interface Trees {
  */
 export interface TreeStart {
   presets: { title: string; vector: number[]; nodes: number; levels: number; about: string }[];
+  /** Where the numbers come from once a visitor changed the vector. */
+  own: string;
   sizes: Record<string, { title: string; min: number; max: number; value: number }>;
   builders: [string, string][];
   first: string;

@@ -56,7 +56,6 @@ test('a profile that is dropped into the Tree lab is what its trees are made of'
   const tree = {
     name: 'sequoia',
     title: 'Sequoia',
-    settings: 'size 2',
     parents: [-1, 0],
     chance: [1, 0.5],
     tokens: 1.5,
@@ -65,12 +64,13 @@ test('a profile that is dropped into the Tree lab is what its trees are made of'
     levels: 1,
     passes: 1,
   };
-  const answer = vector => JSON.stringify({ vector, trees: [tree], answer: 'Fast.' });
+  const answer = vector => JSON.stringify({ vector, trees: [tree], answer: 'Fast.', others: '' });
   const size = { title: 'Levels', min: 1, max: 8, value: 2 };
   const start = {
     sizes: { nodes: size, levels: size },
     builders: [['sequoia', 'Sequoia']],
     presets: [{ title: 'One', vector: [0.5], nodes: 2, levels: 1, about: 'the first' }],
+    own: 'your own',
     first: answer([0.5]),
   };
   treeLab(body, start, async request => {
@@ -83,7 +83,7 @@ test('a profile that is dropped into the Tree lab is what its trees are made of'
   await until(() => asked.length === 2);
   assert.equal(asked[0].file, '{"acceptance":[0.8,0.1]}', 'without what makes it large');
   assert.equal(body.querySelector('.sv-lab-vector').value, '0.8, 0.1');
-  assert.match(body.querySelector('.sv-lab-status').textContent, /vector of the file/);
+  assert.match(body.querySelector('.sv-lab-about').textContent, /your own/);
   assert.equal(asked.at(-1).file, '', 'it is read once');
   assert.match(body.querySelector('.sv-lab-cards').textContent, /in memory 1\.20\u00a0×/);
   assert.equal(body.querySelector('.sv-lab-answer').textContent, 'Fast.');

@@ -68,7 +68,7 @@ export function paint(marks, step, sizes, frame) {
   for (const mark of marks) {
     const label = labelOf(mark, step, sizes);
     const x = sizes.xs[mark.x];
-    ends.set(mark, sizes.below ? x + 9 * sizes.unit : x + label.start + label.wide + 4);
+    ends.set(mark, x + label.start + label.wide + (sizes.below ? 2 : 4));
     const isLater = mark.node && frame?.later.has(mark.node);
     const outcome = isLater ? 'unreached' : mark.outcome;
     if (mark.from) paintEdge(edges, mark, outcome, ends.get(mark.from) ?? 0, step, sizes);
@@ -195,15 +195,18 @@ function reachOf(mark, label, sizes) {
  * @param {SVGElement} parent
  * @param {Mark} mark
  * @param {string} outcome
- * @param {number} begin
+ * @param {number} begin where the label of the parent ends
  * @param {Step} step
  * @param {Sizes} sizes
  */
-function paintEdge(parent, mark, outcome, begin, step, { xs, dy, unit }) {
+function paintEdge(parent, mark, outcome, begin, step, { xs, dy, unit, below }) {
   const end = xs[mark.x] - (mark.outcome === 'more' ? 14 : 10) * unit;
   const q = step.q[mark.node ?? -1] ?? 0.1;
   const wide = ((outcome === 'accepted' ? 2.5 : 1.2) + 5 * q) * unit;
-  const d = curve(begin, (mark.from?.y ?? 0) * dy, end, mark.y * dy);
+  const { x = 0, y = 0 } = mark.from ?? {};
+  // A label below its mark is beside no edge of its own row, but an edge to another would cross it.
+  const first = below && y === mark.y ? xs[x] + 9 * unit : begin;
+  const d = curve(first, y * dy, end, mark.y * dy);
   const kind = mark.key === 'last' ? step.last : outcome;
   makeSvg('path', { class: `edge ${kind}`, d, 'stroke-width': wide.toFixed(2) }, parent);
 }

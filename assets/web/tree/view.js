@@ -58,7 +58,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
   function redraw() {
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
-    const sizes = measure(svg, room.wide, drawn?.sizes);
+    const sizes = measure(svg, room.wide, unfolded, drawn?.sizes);
     const layout = chooseLayout(step, sizes, room);
     let mostCut = whole ? 0 : Infinity;
     if (scrolls && sizes.below) mostCut = Math.min(mostCut, CUT);
@@ -94,7 +94,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
     const isReadable = fits >= sizes.smallest;
     let drawnScale = Math.min(scale, Math.max(sizes.smallest, fits));
     if (whole) drawnScale = Math.min(sizes.largest, fits);
-    else if (!scrolls) drawnScale = Math.min(scale, fits);
+    else if (!scrolls || (unfolded && presents())) drawnScale = Math.min(scale, fits);
     drawn = { layout, sizes, scale: drawnScale, left };
     svg.setAttribute('viewBox', `${left} ${-sizes.dy / 2} ${wide} ${high}`);
     svg.style.width = `${wide * drawnScale}px`;
@@ -259,16 +259,22 @@ function visibleIn({ key, node, from }, frame) {
  * The sizes of things: for a projector, on a phone, elsewhere.
  * @param {SVGSVGElement} svg
  * @param {number} wide pixels of its box
+ * @param {boolean} dense whether a tree has many rows
  * @param {Measured | undefined} before whose rulers are good for the same font
  */
-function measure(svg, wide, before) {
+function measure(svg, wide, dense, before) {
   const below = wide < NARROW;
   const size = typeSize(below);
   const unit = below ? 1 : size / 14.5;
   const font = `${size}px ${getComputedStyle(svg).fontFamily}`;
   const width = before?.font === font ? before.width : ruler(font);
-  const line = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
-  const least = { dx: (below ? 44 : 64) * unit, dy: size * (below ? 2.5 : line) };
+  const roomy = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
+  const line = dense ? 1.3 : roomy;
+  const column = { below: dense ? 36 : 44, beside: dense ? 72 : 64 };
+  const least = {
+    dx: below ? column.below : column.beside * unit,
+    dy: size * (below ? 2.5 : line),
+  };
   const isProjected = presents() && !below;
   const [smallest, largest] = isProjected ? [0.95, 2.2] : [SMALLEST, LARGEST];
   const scales = { smallest, largest, low: below ? size : 0 };

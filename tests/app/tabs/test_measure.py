@@ -14,6 +14,7 @@ from specviz.base.files import CURVES
 from specviz.measure.forecast import forecast
 from specviz.measure.this_machine import MachineMeasurement, Point
 from specviz.view.payload import described
+from specviz.view.theme import MACHINES
 
 
 def test_recorded_measurements_open_and_are_of_this_form(tmp_path, monkeypatch):
@@ -46,12 +47,13 @@ def test_answers_follow_the_temperature_and_name_what_was_measured_here():
     assert answers[0.0].keys() == measure.QUESTIONS.keys()
     for name in ("sizes", "acceptance", "positions"):
         assert answers[0.0][name] != answers[1.0][name], name
-    assert list(answers[0.0])[3] == measure.TIMED, "no temperature changes it or those after it"
+    for name in ("cost", "predicted"):
+        assert answers[0.0][name] == answers[1.0][name], "what was timed"
     assert all(re.search(r"\d.*\.$", text) for text in answers[1.0].values())
     table = recorded.read().costs["memory"]
     here = measure.contents(1.0, [], MachineMeasurement(table))
-    assert "Weights in memory on this machine: a tree" in here["sizes"][0]
-    assert here["sizes"][0].count("in memory") == 1, "what was recorded gives way"
+    assert "On this machine: a tree" in here["sizes"].answer
+    assert "in memory" not in here["sizes"].answer.lower(), "what was recorded gives way"
     assert here["cost"][3] == "measured" and here["positions"][3] == "recorded"
     assert here["predicted"].kind == "recorded", "until trees were timed here"
     assert here["predicted"].source.endswith("temperature 0.8")
@@ -62,7 +64,8 @@ def test_no_answer_speaks_of_sizes_beyond_those_that_were_timed_here():
     columns = {"sizes": (1, 2, 4), "target_s": (0.01, 0.011, 0.02), "overhead_s": (0.0,) * 3}
     short = replace(table, spread={}, **columns)
     shown = measure.contents(0.6, [], MachineMeasurement(short))
-    assert shown["cost"].answer.startswith("A pass over 4 nodes takes 2.0 times as long")
+    start = "A pass over 4 nodes, against a pass over one: 2.0 times as long on this machine"
+    assert shown["cost"].answer.startswith(start)
     for line in shown["sizes"].figure.data[:2]:
         assert max(line.x) <= 4, "the line of this machine and its star"
     for content in measure.contents(0.6, [], None)["sizes"].figure.data:
@@ -73,8 +76,10 @@ def test_what_is_recorded_beside_what_was_measured_here_is_named_as_recorded():
     past = recorded.read()
     shown = measure.contents(0.6, [], MachineMeasurement(past.costs["memory"]))
     for name in ("sizes", "cost"):
-        assert "weights on disk" in shown[name].answer.lower()
-        assert f"measured on this machine; weights on disk: {past.label}" in shown[name].source
+        assert "on disk, recorded" in shown[name].answer.lower()
+        assert f"measured on this machine; on disk: {past.label}" in shown[name].source
+        (line,) = [line for line in shown[name].figure.data if "recorded" in (line.name or "")]
+        assert line.line.color == MACHINES["on disk"], "one colour for the disk"
     assert past.label in shown["predicted"].source, "until trees were timed here"
 
 
@@ -87,8 +92,9 @@ def test_every_number_names_its_model_as_the_menu_does_and_where_the_weights_are
             assert "recorded on 2 cores" in content.source, "the machine"
     for name in ("sizes", "cost"):
         answer = shown[name].answer.lower()
-        assert "weights in memory" in answer and "weights on disk" in answer
-    assert "times as long as one over a single node" in shown["cost"].answer
+        assert "in memory" in answer and "on disk" in answer
+    assert "weights" in measure.QUESTIONS["sizes"][1], "what is in memory or on disk"
+    assert "against a pass over one" in shown["cost"].answer
     assert "times as fast as plain decoding" in shown["sizes"].answer
     assert LABELS[TALES] in described({"name": "embedded pair"})
 
@@ -96,7 +102,7 @@ def test_every_number_names_its_model_as_the_menu_does_and_where_the_weights_are
 def test_what_acceptance_means_is_counted_in_one_run():
     text = four_rates([0, 2, 2, 1], 2)  # 7 guesses were reached of 8, 5 accepted
     assert "2.2 tokens per pass" in text and "71\u00a0% of the guesses that were" in text
-    assert "62\u00a0% of all guesses" in text and "50\u00a0% of the guesses at position 2" in text
+    assert "62\u00a0% of all guesses" in text and "50\u00a0% at position 2" in text
 
 
 def test_the_worst_prediction_is_the_one_that_is_named():
@@ -109,7 +115,7 @@ def test_the_worst_prediction_is_the_one_that_is_named():
 def test_where_no_tree_is_faster_the_answer_says_so():
     slow = replace(recorded.read().costs["memory"], target_s=(10.0,) * 7, spread={})
     text = fastest_tree({"in memory": forecast((0.5,), slow, (2, 4), (1, 2))})
-    assert text == "Weights in memory: none of these trees is faster than plain decoding."
+    assert text == "In memory: none of these trees is faster than plain decoding."
 
 
 def test_json_for_the_page_cannot_be_markup():

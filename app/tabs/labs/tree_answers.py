@@ -30,8 +30,7 @@ def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
             reasons.append(why_fastest(drawn, place))
         cell = best_of_sizes(vector, key)
         if round(cell.speedup, 1) > max(1.0, round(most, 1)):
-            other = f"{place} {cell.size} nodes on {cell.depth} levels"
-            others.append(f"{other}, {cell.speedup:.1f} ×")
+            others.append(f"{place} {cell.size} nodes on {cell.depth} levels, {cell.speedup:.1f} ×")
     return {
         "answer": fastest(best),
         "others": f"Faster: {'; '.join(others)}." if others else "",

@@ -160,10 +160,10 @@ def trees(request: object) -> str:
 
     def draw(sizes: TreeRequest) -> JsonObject:
         # The six side by side, and a seventh where another is shown large.
-        names = dict.fromkeys((*SIX, sizes.builder))
-        drawn = []
-        for name in names:
-            drawn.append(tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width))
+        drawn = [
+            tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width)
+            for name in dict.fromkeys((*SIX, sizes.builder))
+        ]
         return {"vector": sizes.vector, "trees": drawn, **sentences(drawn, sizes.vector)}
 
     return answer(TreeRequest, request, draw)

@@ -25,7 +25,6 @@ from ...service.run import Note, Turn
 from ...service.service import RunService
 from ..parts import recorded
 from ..parts.card import Card, Content, status, status_text
-from ..parts.fastest import HERE
 from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.web import QUIET
@@ -192,8 +191,10 @@ QUESTIONS = {
 
 def contents_list() -> str:
     """A link to each question, as HTML."""
-    links = [f'<a href="#sv-figure-{name}">{title}</a>' for name, (title, *_) in QUESTIONS.items()]
-    return f'<nav aria-label="questions">{" ".join(links)}</nav>'
+    html = '<nav aria-label="questions">'
+    for name, (title, *_) in QUESTIONS.items():
+        html += f'<a href="#sv-figure-{name}">{title}</a> '
+    return html + "</nav>"
 
 
 def contents(
@@ -215,7 +216,7 @@ def contents(
         if result.cost.settings["pair"] != PAIR:
             costs.clear()
         source = here = f"{recorded.source_of(result.cost)}, in memory, measured on this machine"
-        measured = {HERE: result.cost}
+        measured = {"on this machine": result.cost}
         for place, table in costs.items():
             source = f"{here}; {place}: {past.label}"
             measured[f"{place}, recorded"] = table
@@ -223,7 +224,7 @@ def contents(
         kind = "measured"
         # Trees are timed after the costs; until then those that were recorded stay.
         if result.points:
-            points = {HERE: result.points}
+            points = {"on this machine": result.points}
             timed_source = here
             timed_kind = kind
             timed_at = result.cost.settings["temperature"]

@@ -24,13 +24,11 @@ def fastest_tree(forecasts: dict[str, Forecast]) -> str:
 def cost_of_a_pass(costs: dict[str, CostTable]) -> str:
     """What a pass over many nodes costs, in each place."""
     parts = []
-    than_what = " as long"  # said once
     # A slow machine may have timed smaller passes only.
     nodes = min(WIDE, *(table.sizes[-1] for table in costs.values()))
     for place, table in costs.items():
         ratio = table.target(nodes) / table.target(1)
-        parts.append(f"{ratio:.1f} times{than_what} {place}")
-        than_what = ""
+        parts.append(f"{ratio:.1f} times as long {place}")
     return f"A pass over {nodes} nodes, against a pass over one: {'; '.join(parts)}."
 
 

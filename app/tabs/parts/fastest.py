@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-HERE = "on this machine"  # a place beside the values of `recorded.PLACES`
-
 
 def fastest(best: dict[str, tuple[str, float]]) -> str:
     """What is fastest in each place.

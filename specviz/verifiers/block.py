@@ -55,8 +55,8 @@ class Block(Verifier):
             )
         if outcome == "accepted":
             return (
-                f"Its own test fails (u = {coin:.3f} ≥ {prob:.3f}), but a later token's passes and "
-                "accepts all tokens before it."
+                f"Accepted with a later token, whose test passes; its own fails: u = {coin:.3f} ≥ "
+                f"{prob:.3f}."
             )
         return f"Rejected: u = {coin:.3f} ≥ {prob:.3f}, and no later token passed."
 

@@ -270,11 +270,9 @@ function measure(svg, wide, dense, before) {
   const width = before?.font === font ? before.width : ruler(font);
   const roomy = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
   const line = dense ? 1.3 : roomy;
-  const column = { below: dense ? 36 : 44, beside: dense ? 72 : 64 };
-  const least = {
-    dx: below ? column.below : column.beside * unit,
-    dy: size * (below ? 2.5 : line),
-  };
+  const column = dense ? { below: 36, beside: 72 } : { below: 44, beside: 64 };
+  const dx = below ? column.below : column.beside * unit;
+  const least = { dx, dy: size * (below ? 2.5 : line) };
   const isProjected = presents() && !below;
   const [smallest, largest] = isProjected ? [0.95, 2.2] : [SMALLEST, LARGEST];
   const scales = { smallest, largest, low: below ? size : 0 };

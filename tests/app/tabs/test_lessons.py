@@ -9,7 +9,7 @@ from statistics import mean
 import pytest
 
 import specviz
-from app.service.pair_ref import LABELS, TALES
+from app.service.pair_ref import LABELS, SMOLLM2
 from app.tabs import lessons, record
 from app.tabs.lessons import accept, cost, drafts, lossy_figure, markdown, race_figure
 from app.tabs.lessons import lesson as parts
@@ -281,10 +281,10 @@ def test_cost():
         assert facts.values[f"{name}_speedup"] == pytest.approx(speedup)
         assert facts.values[f"{name}_tokens"] == pytest.approx(tokens(trace))
     assert facts.values["tree_speedup"] < 1
-    assert facts.values["model"] == LABELS[TALES]
-    assert all(LABELS[TALES] in figure.data["x"] for figure in facts.figures)
+    assert facts.values["model"] == LABELS[SMOLLM2]
+    assert all(LABELS[SMOLLM2] in figure.data["x"] for figure in facts.figures)
     shown = facts.shows.picture - len(cost.LESSON.recordings)
-    assert facts.figures[shown].label == "Time by nodes", "which answers the exercise"
+    assert facts.figures[shown].label == "Tokens and speed", "which answers the exercise"
     # A place of the weights has one colour in both pictures, which follows from its position.
     of_time, of_speed = (
         [curve["name"].removeprefix("speed, ") for curve in figure.data["curves"]]

@@ -38,7 +38,7 @@ ROUNDS = 5
 
 def facts(tree, chain, alone, measured):
     # The lesson is about a tree that does not pay.
-    memory, disk = measured["curves"]
+    memory = measured["curves"][0]
     behind = slower_behind(memory)
     if tree.counts.speedup(alone.counts) >= 0.95 or behind is None:
         return None

@@ -93,7 +93,7 @@ def measure(pair, seed):
     """The time of a step by the nodes of its tree, with the target's weights in memory and on disk,
     timed in turns."""
     # Looked up in `specviz` only here: torch comes with it.
-    pairs = {"memory": pair, "disk": specviz.load_pair(SMOLLM2, offload="disk")}
+    pairs = {"memory": pair, "disk": specviz.load_pair(SMOLLM2, offload="disk", chat=True)}
     calls = {}
     for size, where in product(SIZES, pairs):
         calls[where, size] = partial(time_step, pairs[where], size, seed)

@@ -70,9 +70,10 @@ class Counts:
         elapsed = 0.0
         for step in steps:
             tokens = len(step.path) + 1 if uncut else len(step.emitted)
-            outcomes.update(step.outcome)
+            outcome = step.outcome if uncut else step.written.outcome
+            outcomes.update(outcome)
             # Older records do not say who drafted a node.
-            pairs = zip(step.drafter, step.outcome, strict=False)
+            pairs = zip(step.drafter, outcome, strict=False)
             guesses.update((name, outcome) for name, outcome in pairs if name)
             sums.update(tokens=tokens, passes=1, draft_passes=step.draft_passes)
             elapsed += step.seconds.total

@@ -6,7 +6,7 @@ A `Step` holds columns over the nodes of its tree; p = target, q = draft.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from pydantic import AliasChoices, Field, model_validator
@@ -136,6 +136,22 @@ class Step(Record):
     def path(self) -> tuple[int, ...]:
         """The accepted nodes, top down."""
         return tuple(node for node, outcome in enumerate(self.outcome) if outcome == "accepted")
+
+    @property
+    def written(self) -> Step:
+        """This step as far as the text goes: where it ends inside of what the rule accepted, nodes
+        behind the end count as not reached."""
+        if len(self.emitted) >= len(self.path):
+            return self
+        end = self.path[len(self.emitted) - 1]
+        behind = {end}
+        outcome = list(self.outcome)
+        for node in range(end + 1, len(self.parents)):  # a node comes after its parent
+            if self.parents[node] in behind:
+                behind.add(node)
+                outcome[node] = "unreached"
+        order = tuple(node for node in self.order if node == end or node not in behind)
+        return replace(self, outcome=tuple(outcome), order=order)
 
     @property
     def added(self) -> str | None:

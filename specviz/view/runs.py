@@ -64,6 +64,7 @@ def plot_ribbon(trace: Trace) -> go.Figure:
 
 def plot_tree(step: Step) -> go.Figure:
     """Draw the tree of a step from left to right, the accepted path straight on top."""
+    step = step.written
     parents = list(step.parents)
     path = list(step.path)
     if step.bonus is not None:  # the target's own token extends the accepted path

@@ -30,6 +30,7 @@ def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
     Most nodes share their sentence with others (all nodes that were not visited, for example), so
     each sentence is sent once.
     """
+    step = step.written  # nothing is shown of what stands behind the end of the text
     # Sentences are numbered as they first occur, and nodes refer to them.
     sentences: dict[str, int] = {}
     why = []

@@ -30,6 +30,7 @@ def paint(step: Step) -> str:
 
 def step_line(step: Step) -> str:
     """How much of a step's tree was accepted, and what it wrote."""
+    step = step.written
     written = " ".join(map(repr, step.emitted_texts[: len(step.path)]))
     line = (
         f"{step.index + 1:4}  {len(step.path)} of {step.drafted} drafted nodes accepted  {written}"

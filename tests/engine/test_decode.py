@@ -5,6 +5,7 @@ import pytest
 
 import specviz
 from specviz.config.run_config import compatible
+from specviz.view.step_payload import step_payload
 
 BUILDERS = {name: cls() for name, cls in specviz.BUILDERS.items()}
 
@@ -33,6 +34,31 @@ def test_a_run_ends_at_end_of_text_which_is_the_last_token():
         trace = specviz.run(pair, config)
         assert trace.stop == "end of text"
         assert trace.tokens[-1] == 3 and 3 not in trace.tokens[:-1]
+
+
+def test_nothing_behind_the_end_of_the_text_counts_as_accepted():
+    pair = specviz.toy_pair(vocab=4, eos=[3])
+    cut = 0
+    for seed in range(60):
+        config = specviz.RunConfig("ab", "k-ary:depth=3,width=3", "traversal", 1, seed=seed)
+        trace = specviz.run(pair, config)
+        for step in trace.steps:
+            shown = step.written
+            assert len(shown.path) == min(len(step.path), len(step.emitted))
+            assert shown.path == step.path[: len(shown.path)]
+            assert [shown.tokens[node] for node in shown.path] == [*step.emitted[: len(shown.path)]]
+            if shown is step:
+                continue
+            cut += 1
+            end = shown.path[-1]
+            assert step.tokens[end] in pair.eos_ids
+            assert all(shown.outcome[node] == "unreached" for node in step.path[len(shown.path) :])
+            assert all(shown.outcome[node] != "unreached" for node in shown.order)
+            sent = step_payload(step, config.verifier)
+            assert sent["outcome"] == list(shown.outcome)
+        accepted = sum(len(step.written.path) for step in trace.steps)
+        assert trace.counts.accepted == accepted
+    assert cut, "no text ended inside of what a rule accepted"
 
 
 def test_a_run_ends_where_the_context_is_full():

@@ -46,7 +46,7 @@ def test_every_builder_and_drafter_writes_one_text_in_bfloat16(pair, question):
     for builder in specviz.BUILDERS:
         if builder != "plain":
             assert written(pair, question, builder) == plain, builder
-    for drafter in ("eagle", "quantized", "ngram", "retrieval", "early-exit"):
+    for drafter in ("eagle", "block", "quantized", "ngram", "retrieval", "early-exit"):
         assert written(pair, question, "chain:depth=3", drafter) == plain, drafter
 
 

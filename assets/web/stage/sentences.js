@@ -83,7 +83,7 @@ export function stepSentence(step, quotes = true) {
   const text = readable(step.path.map(node => step.texts[node]).join(''));
   const accepted = `${step.path.length} of ${drafted} drafted tokens accepted`;
   const start = step.path.length && quotes ? `${accepted}: “${text}”` : accepted;
-  if (!own) return `${start}.`;
+  if (!own) return `${start}; the text ends there.`;
   if (step.last === 'bonus') return `${start}; the target adds ${own} without a further pass.`;
   return `${start}; the target writes ${own} itself.`;
 }

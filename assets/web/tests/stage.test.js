@@ -153,7 +153,7 @@ test('a step in one sentence', () => {
     stepSentence(one),
     '2 of 2 drafted tokens accepted: “a b”; the target adds “c” without a further pass.',
   );
-  assert.equal(stepSentence({ ...one, path: [], last: null }), '0 of 2 drafted tokens accepted.');
+  assert.equal(stepSentence({ ...one, path: [], last: null }), '0 of 2 drafted tokens accepted; the text ends there.');
   const probed = step([-1, 0], 'ro', { pieces: [' c'], last: 'bonus' });
   assert.equal(stepSentence(probed), 'Nothing was drafted; the target writes “c”.');
 });

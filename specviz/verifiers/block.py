@@ -55,8 +55,8 @@ class Block(Verifier):
             )
         if outcome == "accepted":
             return (
-                f"Accepted with a later token, whose test passes; its own fails: u = {coin:.3f} ≥ "
-                f"{prob:.3f}."
+                "Accepted: a later token of its block passed, which accepts all before it. Its own "
+                f"test alone had failed: u = {coin:.3f} ≥ {prob:.3f}."
             )
         return f"Rejected: u = {coin:.3f} ≥ {prob:.3f}, and no later token passed."
 

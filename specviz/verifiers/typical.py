@@ -89,4 +89,6 @@ class Typical(Verifier):
         likely = f"its probability {prob:.3f} is above the threshold {threshold:.3f}"
         if outcome == "passed":
             return f"Passed over: {likely}, but another path was longer or more probable."
-        return f"Accepted: {likely}, and no acceptable path is longer."
+        if "passed" in step.outcome:
+            return f"Accepted: {likely}, and no other such path is longer or more probable."
+        return f"Accepted: {likely}."

@@ -80,11 +80,12 @@ def limited(step: Step, node: int) -> str:
     if best is None:
         return ""
     count = step.parents.count(above)
-    drafts = "this draft"
-    if count != 1:
-        drafts = f"one of these {count} drafts"
+    drafts = "the draft" if count == 1 else f"one of {count} drafts"
     # A rule that weighs whole paths may accept more here, and less above.
-    return f"No rule that is lossless at this node alone accepts {drafts} above {best:.3f}."
+    return (
+        "On average over all draws, no rule that is lossless at this node alone accepts "
+        f"{drafts} with a probability above {best:.3f}."
+    )
 
 
 def order_of(step: Step, verifier: Verifier | None) -> list[int]:

@@ -38,11 +38,17 @@ def test_six_trees_one_of_them_large_with_its_mask(page):
     expect(page.locator(".sv-lab-sizes")).to_contain_text("Children of k-ary, EAGLE-2")
     expect(page.locator(".sv-lab-large")).to_contain_text("any of 17")
     expect(page.locator(".sv-lab-note").nth(1)).to_contain_text("its whole path is accepted")
-    page.get_by_role("button", name="Sequoia’s figure 2").click()
+    page.get_by_role("slider", name="Children of").fill("9")
+    page.get_by_label("Shown large").select_option("k-ary")
+    expect(page.locator(".sv-lab-name")).to_contain_text("k-ary")
+    page.get_by_role("button", name="Sequoia’s figure 2").click()  # which sets all of it
+    expect(page.locator(".sv-lab-name")).to_contain_text("Sequoia")
+    expect(page.get_by_role("slider", name="Children of")).to_have_value("3")
     expect(tree.locator(".node")).to_have_count(64)
-    expect(page.locator(".sv-lab-about")).to_contain_text(
-        re.compile("Llama3.*Pass times of SmolLM2")
+    expect(page.locator(".sv-lab-answer")).to_contain_text(
+        re.compile("With Llama 3 70B’s acceptance and SmolLM2’s pass times, in memory")
     )
+    expect(page.locator(".sv-lab-about")).to_contain_text("Llama3")
     scroll = tree.locator(".sv-scroll")
     assert scroll.evaluate("box => box.scrollHeight <= box.clientHeight"), "every row is shown"
     assert scroll.evaluate("box => box.scrollWidth <= box.clientWidth"), "every level is shown"
@@ -64,7 +70,7 @@ def test_six_trees_one_of_them_large_with_its_mask(page):
 def test_on_a_phone_the_sliders_stay_in_view_beside_what_they_change(lab):
     page = lab("lab=tree", TREES, width=390, height=844)
     answer = page.locator(".sv-lab-answer")
-    expect(answer).to_have_text(re.compile("In memory: .* On disk: "))
+    expect(answer).to_have_text(re.compile("in memory: .* On disk: "))
     page.locator(".sv-lab-cards figure").nth(3).scroll_into_view_if_needed()
     page.evaluate("scrollBy(0, 500)")
     expect(page.get_by_role("slider", name="Nodes, at most")).to_be_in_viewport()

@@ -30,10 +30,12 @@ def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
             reasons.append(why_fastest(drawn, place))
         cell = best_of_sizes(vector, key)
         if round(cell.speedup, 1) > max(1.0, round(most, 1)):
-            others.append(f"{place} {cell.size} nodes on {cell.depth} levels, {cell.speedup:.1f} ×")
+            others.append(f"{place} {cell.size} nodes on {cell.depth} levels, {cell.speedup:.2f} ×")
     return {
-        "answer": fastest(best),
-        "others": f"Faster: {'; '.join(others)}." if others else "",
+        "answer": fastest(best, decimals=2),  # as on the cards
+        "others": f"Sequoia’s tree is faster in other sizes: {'; '.join(others)}."
+        if others
+        else "",
         "why": " ".join(filter(None, reasons)),
     }
 
@@ -58,7 +60,7 @@ def why_fastest(drawn: list[JsonObject], place: str) -> str:
     fewer = []
     for key, noun in (("passes", "draft passes"), ("nodes", "nodes in the pass of the target")):
         if fast[key] < most[key]:
-            fewer.append(f"{fast[key]} {noun} instead of {most[key]}")
+            fewer.append(f"{fast[key]} instead of {most[key]} {noun}")
     if not fewer:
         return ""
     return (

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ...service.service import RunService
 
 TITLE = "Tree lab"
-SIX = ("chain", "k-ary", "sequoia", "dyspec", "eagle2", "svip")
+SIX = ("chain", "k-ary", "sequoia", "dyspec", "eagle2", "cape")
 OTHERS = tuple(
     name
     for name, builder in BUILDERS.items()
@@ -97,20 +97,25 @@ def presets() -> list[JsonObject]:
     paper = published()[PAPER]
     settings = recorded.read().costs["memory"].settings
     title = PAIR_TITLES[settings["pair"]]
+    timed = title.partition(" ")[0]  # as the headline has room for it
     return [
         {
             "title": title,
             "vector": find_acceptance("sequoia", 0.6, settings["drafter"], settings["pair"]),
             "nodes": 32,
             "levels": 8,
-            "about": f"Acceptance and pass times of {title}, temperature 0.6.",
+            "width": 3,
+            "heading": f"With {timed}’s acceptance and pass times",
+            "about": f"{title}, temperature 0.6.",
         },
         {
             "title": "Sequoia’s figure 2",
             "vector": paper.acceptance,
             "nodes": 64,
             "levels": 11,
-            "about": f"Acceptance of {paper.title}, from the paper. Pass times of {title}.",
+            "width": 3,
+            "heading": f"With Llama 3 70B’s acceptance and {timed}’s pass times",
+            "about": f"Acceptance of {paper.title}, from the paper.",
         },
     ]
 
@@ -137,7 +142,10 @@ def build(service: RunService) -> None:
     sizes["width"]["title"] = f"Children of {fixed}"
     builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
     first = trees(start[0])
-    own = f"Your acceptance; pass times of {start[0]['title']}."
+    own = {
+        "heading": "With your acceptance" + start[0]["heading"].partition("acceptance")[2],
+        "about": f"Your acceptance; pass times of {start[0]['title']}.",
+    }
     past = recorded.read()
     source = f"{recorded.source_of(past.costs['memory'])}, {past.label}"
     component(

@@ -91,18 +91,16 @@ def build(service: RunService) -> None:
     start = {
         "examples": [{"levels": 1, "scheme": None} | example for example in EXAMPLES],
         "rules": [[name, VERIFIERS[name].title] for name in RULES],
-        "schemes": [[scheme, words] for scheme, words in SCHEMES.items()],
+        "schemes": list(SCHEMES.items()),
         "names": TOKENS,
         "most": {"children": CHILDREN, "levels": LEVELS, "seed": SEEDS},
         "first": preview(EXAMPLES[0]),
     }
-    functions = [server_function(service, preview), server_function(service, table)]
-    template = asset("labs/verification.html")
     component(
         "verification",
-        template,
+        asset("labs/verification.html"),
         dumps(start),
-        server_functions=functions,
+        server_functions=[server_function(service, preview), server_function(service, table)],
         elem_id="sv-verification",
     )
 

@@ -155,11 +155,12 @@ def charts(measured):
         base = curve["points"][0]["ms"]
         best = best_point(curve)
         speed = partial(speedup_of, curve=curve)
-        label = f"{best['nodes']} nodes, {speed(best):.1f} x"
+        label = f"fastest: {best['nodes']} nodes"
         times.append(line(place, curve, best, label, lambda point, base=base: point["ms"] / base))
+        label = f"{label}, {speed(best):.1f} times"
         speeds.append(line(f"speed, {place}", curve, best, label, speed))
     largest = curve["points"][-1]
-    label = f"{largest['nodes']} nodes, {largest['tokens']:.1f} tokens"
+    label = f"most: {largest['nodes']} nodes, {largest['tokens']:.1f} tokens"
     # The places come first: they have the colours that they have in the other picture.
     speeds.append(line("tokens per pass", curve, largest, label, itemgetter("tokens")))
     x = f"nodes in the tree, logarithmic; {LABELS[SMOLLM2]}, temperature {WARM}"

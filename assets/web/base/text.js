@@ -28,6 +28,12 @@ export function readable(text) {
   return visible(text).replace(/·/g, ' ').trim() || visible(text);
 }
 
+/** A number with its noun. @param {number} number @param {string} word */
+export function plural(number, word) {
+  if (number === 1) return `1 ${word}`;
+  return `${number} ${word}${word.endsWith('s') ? 'es' : 's'}`;
+}
+
 /** A probability in few characters. @param {number} value */
 export function probability(value) {
   return value > 0 && value < 0.0005 ? value.toExponential(1) : value.toFixed(3);

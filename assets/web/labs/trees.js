@@ -3,6 +3,7 @@
 
 import { button, finder, make, makeSvg, press, query, slider } from '../base/dom.js';
 import { opensFiles, turnsPages } from '../base/page.js';
+import { plural } from '../base/text.js';
 import { treeView } from '../tree/view.js';
 import { asker } from './asker.js';
 import { nodeText, stepOf, treePicture } from './tree_picture.js';
@@ -23,7 +24,7 @@ export function treeLab(element, start, askTrees) {
   const sizes = /** @type {Record<string, HTMLInputElement>} */ ({});
   let trees = /** @type {LabTree[]} */ ([]),
     name = 'sequoia',
-    about = '',
+    basis = start.own,
     file = ''; // the text of one that was opened, until it is answered
   const picture = treeView(query(root, '.sv-lab-tree svg', SVGSVGElement), {
     hover: () => {},
@@ -73,7 +74,7 @@ export function treeLab(element, start, askTrees) {
   /** @param {number} number */
   function mark(number) {
     press($('presets'), number);
-    about = start.presets[number]?.about ?? start.own;
+    basis = start.presets[number] ?? start.own;
   }
 
   /** @param {string} size @param {number} value */
@@ -84,11 +85,11 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {number} number @param {boolean} [asks] */
   function load(number, asks = true) {
-    const { vector, nodes, levels } = start.presets[number];
-    $('vector').value = textOf(vector);
-    setSize('nodes', nodes);
-    setSize('levels', levels);
+    const { vector, ...numbers } = start.presets[number];
     mark(number);
+    $('vector').value = textOf(vector);
+    for (const size of Object.keys(sizes)) setSize(size, /** @type {any} */ (numbers)[size]);
+    name = 'sequoia';
     if (asks) ask();
   }
 
@@ -117,8 +118,9 @@ export function treeLab(element, start, askTrees) {
     $('status').textContent = '';
     trees = answer.trees;
     $('cards').replaceChildren(...trees.map(card));
-    $('answer').textContent = answer.answer;
-    $('about').textContent = `${about} ${answer.others}`;
+    const { answer: text, others } = answer;
+    $('answer').textContent = `${basis.heading}, ${text[0].toLowerCase()}${text.slice(1)}`;
+    $('about').textContent = `${basis.about} ${others}`;
     $('why').textContent = answer.why;
     open(trees.some(tree => tree.name === name) ? name : 'sequoia');
   }
@@ -160,8 +162,12 @@ export function treeLab(element, start, askTrees) {
     for (const other of $('cards').children)
       other.classList.toggle('own', other.dataset.name === name);
     $('builder').value = name;
-    const passes = `${tree.passes} draft ${tree.passes === 1 ? 'pass' : 'passes'}`;
-    $('name').textContent = `${tree.title}: ${tree.nodes} nodes, ${tree.levels} levels, ${passes}`;
+    const counts = [
+      plural(tree.nodes, 'node'),
+      plural(tree.levels, 'level'),
+      plural(tree.passes, 'draft pass'),
+    ];
+    $('name').textContent = `${tree.title}: ${counts.join(', ')}`;
     // Every row of a large tree has its height, and the page scrolls.
     $('tree').style.setProperty('--rows', String(leavesOf(tree)));
     picture.show(stepOf(tree));

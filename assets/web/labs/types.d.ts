@@ -25,14 +25,26 @@ export interface Trees {
   why: string;
 }
 
+/** Whose acceptance and pass times the numbers rest on: before the headline, and below it. */
+export interface Basis {
+  heading: string;
+  about: string;
+}
+
 /**
  * What the lab starts with: vectors with sizes, the sliders, builders by name and title, and the
  * first answer.
  */
 export interface TreeStart {
-  presets: { title: string; vector: number[]; nodes: number; levels: number; about: string }[];
+  presets: (Basis & {
+    title: string;
+    vector: number[];
+    nodes: number;
+    levels: number;
+    width: number;
+  })[];
   /** Where the numbers come from once a visitor changed the vector. */
-  own: string;
+  own: Basis;
   sizes: Record<string, { title: string; min: number; max: number; value: number }>;
   builders: [string, string][];
   first: string;

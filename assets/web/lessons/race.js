@@ -51,13 +51,13 @@ export function raceFigure(box, start, server) {
     lanes.replaceChildren(
       barTable({
         caption:
-          'Each token with its p and q, and when it arrives under each: noise / probability, ' +
-          'on a logarithmic scale. The first one wins.',
+          'Each token with its p and q. It arrives under each after noise / probability, on a ' +
+          'logarithmic scale. The first one wins.',
         place: time => (Math.log(time) - low) / span,
         write: time => time.toFixed(2),
         series: [
-          { name: 'p', kind: 'p', mark: true },
-          { name: 'q', kind: 'q', mark: true },
+          { name: 'time under p', kind: 'p', mark: true },
+          { name: 'time under q', kind: 'q', mark: true },
         ],
         rows: tokens.map((token, i) => ({
           name: `${token} ${rows.p[i].toFixed(2)}, ${rows.q[i].toFixed(2)}`,

@@ -16,7 +16,7 @@ const LEAST = 560; // as wide as the names of the curves need
 
 /** @type {import('./types.js').Figure} */
 export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
-  const bests = curves.map(({ name, label }) => `${name}, best ${label}`).join('; ');
+  const bests = curves.map(({ name, label }) => `${name}, ${label}`).join('; ');
   const svg = makeSvg('svg', { role: 'img', 'aria-label': `${y} by ${x}: ${bests}` }, box);
   const all = curves.flatMap(({ points }) => points);
   const highest = Math.max(...all.map(([, time]) => time));
@@ -58,7 +58,7 @@ export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
       const line = top + (26 + 28 * i) * unit;
       makeSvg('path', { d: `M${left + 16 * unit} ${line - 5 * unit}h${34 * unit}` }, group);
       const place = { class: 'label', x: left + 60 * unit, y: line };
-      makeSvg('text', place, group, `${name}: best ${label}`);
+      makeSvg('text', place, group, `${name}, ${label}`);
     });
   }
 

@@ -187,7 +187,8 @@ export function linesOf(step, node) {
   const left = siblingsOf(step, node)[0] === node ? null : leftOf(step, node);
   if (left) {
     lines.push([['the target’s ', 'residual', ''], short(left.residual)]);
-    lines.push([['the ', 'rest of the draft', ''], short(left.draft)]);
+    const name = left.withoutTried ? 'draft without what was tried' : 'q';
+    lines.push([['the ', name, ''], short(left.draft)]);
   } else {
     if (typeof p === 'number') lines.push([['the target’s probability ', 'p', ''], short(p)]);
     if (typeof q === 'number') lines.push([['the draft’s probability ', 'q', ''], short(q)]);

@@ -1,19 +1,13 @@
 // A step in words: how its tree grew, how each token was tried, what came of it. Every number is
 // from the record; nothing here knows a builder or a rule.
 
-import { probability, readable, visible } from '../base/text.js';
+import { plural, probability, readable, visible } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
 import { isTried } from '../tree/layout.js';
 
 const TURNS = ['first', 'second', 'third'];
 const quoted = (/** @type {string} */ text) => `“${readable(text)}”`;
 const quotedToken = (/** @type {string} */ text) => `“${visible(text)}”`;
-
-/** @param {number} number @param {string} word */
-function plural(number, word) {
-  if (number === 1) return `1 ${word}`;
-  return `${number} ${word}${word.endsWith('s') ? 'es' : 's'}`;
-}
 
 /** A probability in a sentence, with two digits that count. @param {number} value */
 export function short(value) {
@@ -143,7 +137,7 @@ function comparedOf(step, node, isLater) {
     return {
       compared:
         `After the rejection the target’s residual gives it ${short(left.residual)}, ` +
-        `the rest of the draft ${short(left.draft)}`,
+        `the draft ${left.withoutTried ? 'without what was tried' : 'q ='} ${short(left.draft)}`,
       enough: left.residual >= left.draft ? ', since the first is not smaller' : '',
     };
   }
@@ -157,7 +151,8 @@ function comparedOf(step, node, isLater) {
 }
 
 /**
- * What was left of the target and of the draft for a later sibling.
+ * What was left of the target and of the draft for a later sibling; of independent draws the draft
+ * is whole.
  * @param {Step} step
  * @param {number} node
  */
@@ -165,7 +160,8 @@ export function leftOf(step, node) {
   const chart = step.detail[node]?.tried;
   const { residual, draft } = chart?.rows ?? {};
   const at = chart?.tokens.indexOf(step.tokens[node]) ?? -1;
-  return residual && draft && at >= 0 ? { residual: residual[at], draft: draft[at] } : null;
+  if (!residual || !draft || at < 0) return null;
+  return { residual: residual[at], draft: draft[at], withoutTried: step.scheme !== 'iid' };
 }
 
 /**

@@ -54,10 +54,10 @@ class Sampled:
 
     @property
     def expected(self) -> float:
-        """The distance that exact samples have on average, at most: half the sum of sqrt(p (1 - p)
-        / runs)."""
+        """About the distance that exact samples have: half the sum of sqrt(p (1 - p) / runs), and
+        no more than 1."""
         p = np.array(self.exact)
-        return 0.5 * float(np.sqrt(p * (1 - p) / max(self.runs, 1)).sum())
+        return min(1.0, 0.5 * float(np.sqrt(p * (1 - p) / max(self.runs, 1)).sum()))
 
     def distance(self, counts: tuple[int, ...]) -> float:
         """The total variation distance of counted texts from the exact distribution."""

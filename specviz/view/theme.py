@@ -18,7 +18,7 @@ TEXT = "#757575"  # contrast 4.6 on white, where WCAG AA asks for 4.5; the page 
 GRID = "rgba(128,128,128,0.3)"
 GREEN = "#009e73"
 VERMILLION = "#d55e00"
-BLUE = "#0072b2"
+BLUE = "#2b8cc4"  # lighter than theirs, which is hard to see on black
 ORANGE = "#e69f00"
 PURPLE = "#cc79a7"
 SKY = "#56b4e9"
@@ -26,7 +26,7 @@ YELLOW = "#c9b800"
 GREY = "#8a8f98"
 CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
 # where the target's weights are, the same in every figure
-MACHINES = {"in memory": "#2b8cc4", "on disk": "#c77700", "on this machine": GREEN}
+MACHINES = {"in memory": BLUE, "on disk": "#c77700", "on this machine": GREEN}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SIGNS = str.maketrans("\n\t \r", "↵⇥·↵")  # for white space
 LABEL_HEIGHT = 0.09  # of the height of a figure of the page

@@ -94,7 +94,7 @@ def headline(
         return f"So far {sentence}."
     for (one, low, high), (other, lowest, highest) in combinations(spreads, 2):
         if low <= highest and lowest <= high:
-            sentence += f"; the order of {one} and {other} is within the spread of the rounds"
+            sentence += f"; {one} and {other} are too close to say which is faster"
     return f"{sentence}."
 
 

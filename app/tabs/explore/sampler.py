@@ -16,6 +16,7 @@ from specviz.view.payload import settings_title
 from ...service.run import Note, Turn
 
 COUNTS = (100, RUNS)  # how many samples a visitor may choose
+FEWEST = 30  # runs, below which counts say nothing
 STOPPED = json.dumps({"state": "stopped"})
 
 
@@ -47,36 +48,31 @@ def verdict(result: Sampled) -> str:
     does, and how the draws were made."""
     if not result.runs:
         return "Reading the target's distributions."
-    # A few runs say nothing, as exact samples are about as far from the target then. Half of them
-    # are enough.
-    few = 2 * result.runs < result.of
+    if result.runs < FEWEST:
+        return f"Not decided yet: fewer than {FEWEST} runs show no distribution."
     # Plain decoding is judged too: where it also deviates it is chance, or the test is too strict.
-    deviates = result.deviates(result.speculated)
     answer = "Yes: speculation agrees with"
-    if deviates:
+    if result.deviates(result.speculated):
         answer = "No: speculation deviates from"
-    elif few:
+    elif 2 * result.runs < result.of:
         answer = "Not decided yet: so far speculation agrees with"
     plain = "agrees"
     if result.deviates(result.plain):
         plain = "deviates too"
-    sentences = [
+    how = (
+        "This drafter reads more of the target than its probabilities, so the models compute "
+        "every run anew."
+    )
+    if result.passes:
+        how = (
+            "Every draw is real; the target's distributions after each text were computed once: "
+            f"target passes {result.passes}."
+        )
+    return (
         f"{answer} the target's distribution (total variation distance "
         f"{result.distance(result.speculated):.3f}). Plain decoding {plain} "
-        f"({result.distance(result.plain):.3f}).",
-        f"{result.runs:,} exact samples also differ by chance, on average by "
-        f"{result.expected:.3f} or less. The answer is no where fewer than 1 in 1,000 sets of "
-        "exact samples would differ as much (chi-square test).",
-    ]
-    if result.passes is None:
-        sentences.append(
-            "The models compute every run anew: what this drafter proposes cannot be read once for "
-            "all runs."
-        )
-    else:
-        passes = f"{result.passes} {'pass' if result.passes == 1 else 'passes'}"
-        sentences.append(
-            "Every draw is real; the target's distributions after each text were computed once, "
-            f"in {passes}."
-        )
-    return " ".join(sentences)
+        f"({result.distance(result.plain):.3f}). "
+        f"{result.runs:,} exact samples are about {result.expected:.3f} away too, by chance. The "
+        "answer is no where fewer than 1 in 1,000 sets of exact samples would differ as much "
+        f"(chi-square test). {how}"
+    )

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
+from dataclasses import replace
 from itertools import chain
+from time import monotonic
 
 import gradio as gr
 import plotly.graph_objects as go
 
 from specviz.base import codec
-from specviz.base.progress import Progress
+from specviz.base.progress import Progress, time_left
 from specviz.measure.forecast import forecast
 from specviz.measure.this_machine import MachineMeasurement, measure_machine
 from specviz.record.vectors import find_acceptance, find_vector, stored
@@ -44,6 +46,7 @@ RULE = "sequoia"
 VECTORS = stored(DRAFTER, PAIR)
 TEMPERATURES = sorted({one.temperature or 0.0 for one in VECTORS})
 RULES = tuple(dict.fromkeys(one.verifier for one in VECTORS if one.verifier != "exact-match"))
+DURATION = "2 to 3 minutes"  # that a measurement takes on two cores
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 
@@ -62,10 +65,10 @@ def build(service: RunService) -> None:
             "Measure this machine", variant="primary", scale=0, min_width=210, elem_id="sv-measure"
         )
         stop = gr.Button(
-            "Stop", interactive=False, scale=0, min_width=80, elem_id="sv-measure-stop"
+            "Stop", interactive=False, scale=0, min_width=210, elem_id="sv-measure-stop"
         )
         gr.HTML(contents_list(), elem_classes="sv-measure-list")
-    line = status("sv-measure-status")
+    line = status("sv-measure-status", f"Measuring takes {DURATION} on two cores.")
     # The page itself keeps what was measured for it, as JSON.
     measurement = gr.Textbox("", visible="hidden", elem_id="sv-measured")
     first = contents(checked(OPENING_TEMPERATURE), [RULE], None)
@@ -112,15 +115,18 @@ def build(service: RunService) -> None:
     async def run(request: gr.Request, value: object, names: object) -> AsyncIterator[dict]:
         try:
             result: MachineMeasurement | None = None
+            began = monotonic()
             visitor = visitor_of(request)
             ref = service.pairs.first
             items = service.stream(visitor, ref, measure, checked(value), replaces=True)
             async with aclosing(items):
                 async for item in items:
                     if isinstance(item, Note):
-                        yield {line: status_text(item.text)}
+                        began = monotonic()  # it waits, or loads the models
+                        yield {line: status_text(f"{item.text} Measuring takes {DURATION}.")}
                         continue
-                    text = f"{item.done} of {item.total} runs"
+                    left = time_left(monotonic() - began, item.done, item.total)
+                    text = f"{item.done} of {item.total} runs{left}"
                     yield {line: status_text(text, done=item.done, of=item.total)}
                     # Drawn once the costs are complete, and again once all trees are timed.
                     if item.result and (result is None or item.done == item.total):
@@ -133,10 +139,10 @@ def build(service: RunService) -> None:
             text = explain(error, "The measurement failed. The figures are unchanged.")
             yield {line: status_text(text, "error")}
 
-    # True as well where nothing was measured yet.
+    # True at any time: costs are shown once all of them are measured, and the same with trees.
     stopped = (
-        "Stopped. Figures that say “measured on this machine” show what was measured; the others "
-        "are recorded."
+        "Stopped. Only a figure whose measurement was complete shows this machine; the line under "
+        "each answer says which."
     )
     job = Job(stop, {line: status_text(stopped)})
     job.bind(go.click, run, [temperature, rules], outputs)
@@ -183,8 +189,10 @@ QUESTIONS = {
     "predicted": (
         "Prediction",
         "Does the prediction hold?",
-        "Lines: predicted. Marks: timed on prompts that no model was trained on. A bar reaches "
-        "from the slowest prompt to the fastest.",
+        "Lines with hollow circles are predicted; filled marks are timed, on prompts that no model "
+        "was trained on. A bar reaches from the slowest prompt to the fastest. Timing trees takes "
+        "minutes, so it was done at one temperature, which is named above the figure and does not "
+        "follow the choice.",
     ),
 }
 
@@ -279,11 +287,12 @@ def checked(temperature: object) -> float:
 
 def draw_acceptance(temperature: float, rules: object) -> go.Figure:
     """The stored vectors of some rules; at temperature 0 all rules accept the same tokens."""
-    names = ["exact-match"]
-    if temperature > 0:
-        names = rules if isinstance(rules, list) else []
-    of_temperature = [one for one in VECTORS if one.temperature == temperature]
-    return plot("acceptance", [one for one in of_temperature if one.verifier in names])
+    chosen = rules if isinstance(rules, list) else []
+    found = []
+    for name in RULES:
+        if name in chosen:
+            found.append(replace(find_vector(VECTORS, name, temperature), verifier=name))
+    return plot("acceptance", found)
 
 
 TAB = Tab("Measure", build)

@@ -74,9 +74,9 @@ class Card:
         return dumps(words), figure
 
 
-def status(elem_id: str) -> gr.HTML:
-    """A status line; its value is what `status_text` writes."""
-    return component("status", STATUS, elem_id=elem_id, elem_classes="sv-status")
+def status(elem_id: str, text: str = "") -> gr.HTML:
+    """A status line that begins with `text`; its value is what `status_text` writes."""
+    return component("status", STATUS, status_text(text), elem_id=elem_id, elem_classes="sv-status")
 
 
 def status_text(text: str, kind: str = "", done: int = 0, of: int = 0) -> str:

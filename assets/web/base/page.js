@@ -107,7 +107,7 @@ function hintKeys() {
   hint.className = 'sv-key-hint';
   // What has no mouse has no keys either, and no corner to point at.
   const isTouched = matchMedia('(hover: none)').matches;
-  const always = isTouched ? '✕ ends' : '✕ shows the tabs · Escape ends';
+  const always = isTouched ? '✕ ends' : 'Pointing at ✕ shows the tabs · ✕ or Escape ends';
   hint.textContent = plays && !isTouched ? `${plays} · ${always}` : always;
   document.body.append(hint);
   setTimeout(() => hint.remove(), HINT);

@@ -70,10 +70,16 @@ function slowReason({ speedup }, { per_pass: perPass }) {
   return `a step of draft and target costs ${passes} plain passes here`;
 }
 
-/** @param {HTMLElement} element @param {Run} run @param {number} current the step on the screen */
-export function writeRace(element, run, current) {
+/**
+ * @param {HTMLElement} element
+ * @param {Run} run
+ * @param {Pick<import('./playback.js').Playback, 'current' | 'frame'>} position on the screen
+ */
+export function writeRace(element, run, { current, frame }) {
   const { tokens = 0, passes = 0 } = run.figures ?? {};
-  const shown = run.steps.slice(0, current + 1);
+  // The step that plays has not written its tokens yet.
+  const isWritten = (frame?.phase ?? 4) === 4;
+  const shown = run.steps.slice(0, current + Number(isWritten));
   const written = shown.reduce((sum, step) => sum + step.pieces.length, 0);
   /** @type {(name: string, count: number, done: number) => void} */
   const bar = (name, count, done) => {

@@ -42,8 +42,11 @@ export function writeRuns(element, runs, current, show) {
   box.hidden = listed.length < 2;
   if (box.hidden) return;
   const haveTwoPairs = new Set(listed.map(({ models }) => models)).size > 1;
+  const haveTwoPrompts = new Set(listed.map(({ head }) => head.prompt)).size > 1;
   const textOf = (/** @type {import('./run.js').Run} */ run) =>
-    (haveTwoPairs && run.models ? `${pairOf(run)}, ` : '') + chipText(run);
+    (haveTwoPairs && run.models ? `${pairOf(run)}, ` : '') +
+    (haveTwoPrompts ? `“${run.head.prompt?.slice(0, 16)}…” ` : '') +
+    chipText(run);
   const texts = listed.map(run => `${run === current ? '*' : ''}${textOf(run)}`).join('|');
   if (box.dataset.texts === texts) return; // a button that has the focus stays
   box.dataset.texts = texts;
@@ -89,11 +92,11 @@ function chipText({ head, figures, against }) {
   const settings = new URLSearchParams(head.settings);
   const [name, ...values] = (settings.get('builder') ?? 'file').split(/:|,/);
   const tree = `${name} ${values[0]?.split('=')[1] ?? ''}`.trim();
-  const speed = against ? `, ${timesText(against.speedup)}×` : '';
+  const speed = against ? `, ${timesText(against.speedup)}× as fast` : '';
   const place = head.offload ? ' on disk' : '';
   const draws = `T ${settings.get('temperature')}, seed ${settings.get('seed')}`;
   const about = head.settings ? `${tree}${place}, ${draws}` : tree;
-  return `${about}: ${figures?.per_pass?.toFixed(1)}${speed}`;
+  return `${about}: ${figures?.per_pass?.toFixed(1)} tokens a pass${speed}`;
 }
 
 /** @param {import('./run.js').Run} run */

@@ -176,7 +176,7 @@ export function runPlayer(element, around = {}) {
     });
     writeTitle(element, run, compared(run, around.checkSum ?? null));
     writeMeasures(element, run);
-    writeRace(element, run, position.current);
+    writeRace(element, run, position);
   }
 
   // ---- a node ----

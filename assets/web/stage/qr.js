@@ -11,7 +11,7 @@ const LOCAL = /^(localhost|127\..*|\[::1\])$/; // hosts that are this machine, w
  * @param {string} link
  */
 export function showCode(element, rows, link) {
-  const dialog = make('dialog', '', 'sv-qr');
+  const dialog = make('dialog', '', 'sv-qr sv-ui');
   const size = rows.length + 8; // with the border that readers need
   const svg = makeSvg('svg', { viewBox: `-4 -4 ${size} ${size}`, role: 'img', 'aria-label': link });
   makeSvg('rect', { x: -4, y: -4, width: size, height: size, fill: '#fff' }, svg);

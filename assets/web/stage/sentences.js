@@ -171,20 +171,20 @@ export function leftOf(step, node) {
  */
 export function nodeSentence(step, key) {
   if (key === 'last') {
-    const own = quotedToken(step.pieces[step.pieces.length - 1]);
+    const own = quoted(step.pieces[step.pieces.length - 1]);
     return `${own}, ${OUTCOMES[step.last ?? '']}. ${OWN[step.last ?? '']}`;
   }
   const node = parseInt(key, 10);
   if (key.endsWith('+')) {
-    return `More children of ${quotedToken(step.texts[node])} that were not visited, collapsed.`;
+    return `More children of ${quoted(step.texts[node])} that were not visited, collapsed.`;
   }
   if (isTried(step.outcome[node])) return trySentence(step, node);
   const why = step.sentences[step.why[node]];
   const outcome = OUTCOMES[step.outcome[node]];
   if (!why.toLowerCase().startsWith(outcome)) {
-    return `${quotedToken(step.texts[node])}, ${outcome}. ${why}`;
+    return `${quoted(step.texts[node])}, ${outcome}. ${why}`;
   }
-  return `${quotedToken(step.texts[node])} was ${why[0].toLowerCase()}${why.slice(1)}`;
+  return `${quoted(step.texts[node])} was ${why[0].toLowerCase()}${why.slice(1)}`;
 }
 
 /**
@@ -221,7 +221,7 @@ export function treeSentence(step) {
   const nodes = step.parents.length;
   const parts = [
     `The draft proposes ${tokens} in ${plural(step.draft_passes, 'draft pass')}; ` +
-      `with the last token that is a tree of ${plural(nodes, 'node')}.`,
+      `with the last token of the text as its root, the tree has ${plural(nodes, 'node')}.`,
   ];
   if (expected) parts.push(`It expects ${expected.toFixed(2)} tokens per pass.`);
   if (cost) parts.push(`This step costs about as much as ${cost.toFixed(1)} of plain decoding.`);

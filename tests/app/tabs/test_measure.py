@@ -33,6 +33,12 @@ def test_only_a_temperature_at_which_acceptance_was_measured_is_taken(value):
         measure.checked(value)
 
 
+def test_a_rule_looks_the_same_at_every_temperature():
+    lines = [measure.draw_acceptance(value, ["sequoia", "<b>"]).data for value in (0.0, 0.6)]
+    (cold,), (warm,) = lines
+    assert (cold.line, cold.marker) == (warm.line, warm.marker)
+
+
 def test_acceptance_and_costs_are_of_one_drafter():
     for cost in recorded.read().costs.values():
         assert cost.settings["drafter"] == measure.DRAFTER

@@ -46,7 +46,6 @@ RULE = "sequoia"
 VECTORS = stored(DRAFTER, PAIR)
 TEMPERATURES = sorted({one.temperature or 0.0 for one in VECTORS})
 RULES = tuple(dict.fromkeys(one.verifier for one in VECTORS if one.verifier != "exact-match"))
-DURATION = "2 to 3 minutes"  # that a measurement takes on two cores
 SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
 DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 
@@ -64,14 +63,12 @@ def build(service: RunService) -> None:
         go = gr.Button(
             "Measure this machine", variant="primary", scale=0, min_width=210, elem_id="sv-measure"
         )
-        stop = gr.Button(
-            "Stop", interactive=False, scale=0, min_width=210, elem_id="sv-measure-stop"
-        )
+        stop = gr.Button("Stop", interactive=False, scale=0, elem_id="sv-measure-stop")
         gr.HTML(contents_list(), elem_classes="sv-measure-list")
-    line = status("sv-measure-status", f"Measuring takes {DURATION} on two cores.")
+    line = status("sv-measure-status", "Measuring takes 2 to 3 minutes on two cores.")
     # The page itself keeps what was measured for it, as JSON.
     measurement = gr.Textbox("", visible="hidden", elem_id="sv-measured")
-    first = contents(checked(OPENING_TEMPERATURE), [RULE], None)
+    first = contents(OPENING_TEMPERATURE, [RULE], None)
     with gr.Column(elem_classes="sv-figures"):
         cards = {}
         for name, (_, question, explanation) in QUESTIONS.items():
@@ -116,23 +113,21 @@ def build(service: RunService) -> None:
         try:
             result: MachineMeasurement | None = None
             began = monotonic()
-            visitor = visitor_of(request)
-            ref = service.pairs.first
-            items = service.stream(visitor, ref, measure, checked(value), replaces=True)
+            who = visitor_of(request)
+            items = service.stream(who, service.pairs.first, measure, checked(value), replaces=True)
             async with aclosing(items):
                 async for item in items:
                     if isinstance(item, Note):
                         began = monotonic()  # it waits, or loads the models
-                        yield {line: status_text(f"{item.text} Measuring takes {DURATION}.")}
+                        yield {line: status_text(item.text)}
                         continue
                     left = time_left(monotonic() - began, item.done, item.total)
                     text = f"{item.done} of {item.total} runs{left}"
-                    yield {line: status_text(text, done=item.done, of=item.total)}
+                    yield {line: status_text(text, "", item.done, item.total)}
                     # Drawn once the costs are complete, and again once all trees are timed.
                     if item.result and (result is None or item.done == item.total):
                         result = item.result
-                        text = codec.dumps(result)
-                        yield {measurement: text, **filled(value, names, result)}
+                        yield filled(value, names, result) | {measurement: codec.dumps(result)}
             if result:
                 yield {line: status_text("Measured on this machine.")}
         except Exception as error:
@@ -140,12 +135,11 @@ def build(service: RunService) -> None:
             yield {line: status_text(text, "error")}
 
     # True at any time: costs are shown once all of them are measured, and the same with trees.
-    stopped = (
+    text = status_text(
         "Stopped. Only a figure whose measurement was complete shows this machine; the line under "
         "each answer says which."
     )
-    job = Job(stop, {line: status_text(stopped)})
-    job.bind(go.click, run, [temperature, rules], outputs)
+    Job(stop, {line: text}).bind(go.click, run, [temperature, rules], outputs)
 
 
 def measure(turn: Turn, temperature: float) -> Iterator[Progress[MachineMeasurement | None]]:
@@ -240,8 +234,9 @@ def contents(
     forecasts = {}
     for name, table in costs.items():
         # Each place by the drafter whose costs were measured there.
-        measured_with = table.settings["drafter"], table.settings["pair"]
-        vector = find_acceptance(RULE, temperature, *measured_with)
+        vector = find_acceptance(
+            RULE, temperature, table.settings["drafter"], table.settings["pair"]
+        )
         # No size beyond those whose pass was timed.
         timed = [size for size in SIZES if size <= table.sizes[-1]]
         forecasts[name] = forecast(vector, table, timed, DEPTHS)

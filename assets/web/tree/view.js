@@ -59,6 +59,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
     const sizes = measure(svg, room.wide, unfolded, drawn?.sizes);
+    if (!scrolls) sizes.smallest = 1; // fewer nodes rather than smaller type
     const layout = chooseLayout(step, sizes, room);
     let mostCut = whole ? 0 : Infinity;
     if (scrolls && sizes.below) mostCut = Math.min(mostCut, CUT);
@@ -231,7 +232,6 @@ function fitSizes({ rows, marks }, step, sizes, room, mostCut) {
   const tags = presents() ? 1 : 0;
   const filling = Math.min(room.wide / natural, room.high / ((rows + tags) * least.dy + low));
   const scale = Math.min(largest, Math.max(smallest, filling));
-
   const highest = (room.high / scale - low) / rows;
   sizes.dy = Math.min(size * 3.5, Math.max(least.dy, highest));
   const spare = (room.wide / scale - natural) / widths.length;

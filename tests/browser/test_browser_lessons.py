@@ -278,6 +278,7 @@ def test_on_a_phone_no_step_of_a_lesson_is_cut_where_its_picture_stays_in_view(p
     scrub = page.locator("#sv-lessons .sv-scrub")
     for name in ("cost", "drafts", "sequoia", "exact"):
         lesson = choose(page, name)
+        page.locator(".sv-lesson-pictures button").first.click()
         for step in range(len(lesson["pictures"][0]["message"]["steps"])):
             scrub.evaluate(
                 "(bar, at) => { bar.value = at; bar.dispatchEvent(new Event('input')); }", step

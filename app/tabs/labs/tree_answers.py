@@ -21,10 +21,8 @@ def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
     for key, place in recorded.PLACES.items():
         most = max(tree["speeds"][place] for tree in drawn)
         # All that are as fast in the numbers on the page.
-        first = []
-        for tree in drawn:
-            if f"{tree['speeds'][place]:.2f}" == f"{most:.2f}":
-                first.append(tree["title"])
+        shown = f"{most:.2f}"
+        first = [tree["title"] for tree in drawn if f"{tree['speeds'][place]:.2f}" == shown]
         best[place] = (" and ".join(first), most)
         if most > 1:
             reasons.append(why_fastest(drawn, place))
@@ -57,10 +55,12 @@ def why_fastest(drawn: list[JsonObject], place: str) -> str:
     if f"{fast['speeds'][place]:.2f}" == f"{most['speeds'][place]:.2f}":
         return ""
     # What the step of the fastest one has less of.
-    fewer = []
-    for key, noun in (("passes", "draft passes"), ("nodes", "nodes in the pass of the target")):
-        if fast[key] < most[key]:
-            fewer.append(f"{fast[key]} instead of {most[key]} {noun}")
+    nouns = {"passes": "draft passes", "nodes": "nodes in the pass of the target"}
+    fewer = [
+        f"{fast[key]} instead of {most[key]} {noun}"
+        for key, noun in nouns.items()
+        if fast[key] < most[key]
+    ]
     if not fewer:
         return ""
     return (

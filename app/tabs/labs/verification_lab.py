@@ -194,9 +194,13 @@ def result(request: NodeRequest, name: str) -> tuple[JsonObject, Outcome | None]
             "reason": f"The rule failed: {cause(error)}",
         }, None
     deviation = outcome.deviation
-    row |= {"accepted": outcome.accepted, "deviation": deviation, "runs": outcome.runs}
-    row["best"] = best_possible(request, match.scheme)
-    return row | {"kind": "equal" if deviation <= EXACT else "differs"}, outcome
+    return row | {
+        "accepted": outcome.accepted,
+        "best": best_possible(request, match.scheme),
+        "deviation": deviation,
+        "runs": outcome.runs,
+        "kind": "equal" if deviation <= EXACT else "differs",
+    }, outcome
 
 
 def best_possible(request: NodeRequest, scheme: str) -> float | None:

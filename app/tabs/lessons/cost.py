@@ -42,6 +42,7 @@ def facts(tree, chain, alone, measured):
     behind = slower_behind(memory)
     if tree.counts.speedup(alone.counts) >= 0.95 or behind is None:
         return None
+    experts = mixture_of_experts(*EXPERTS)
     values = {
         "model": LABELS[SMOLLM2],
         "temperature": HOT,
@@ -49,9 +50,6 @@ def facts(tree, chain, alone, measured):
         "nodes": NODES,
         "guesses": GUESSES,
         "plain_ms": 1000 * alone.counts.seconds_per_step,
-    }
-    experts = mixture_of_experts(*EXPERTS)
-    values |= {
         "active": EXPERTS[0],
         "experts": EXPERTS[1],
         "expert_tokens": MOE_TOKENS,
@@ -80,13 +78,8 @@ def facts(tree, chain, alone, measured):
     values["tree_ratio"] = values["tree_ms"] / values["plain_ms"]
     values["behind"] = behind
     values["largest_speedup"] = speedup_of(memory["points"][-1], memory)
-    middle = max(tree.steps[1:], key=lambda step: len(step.emitted_texts))
-    return Facts(
-        values,
-        Place(middle.index),
-        Place(picture=len(LESSON.recordings) + 1),
-        charts(measured),
-    )
+    first = len(LESSON.recordings)  # of the charts
+    return Facts(values, Place(picture=first), Place(picture=first + 1), charts(measured))
 
 
 def measure(pair, seed):
@@ -105,9 +98,9 @@ def measure(pair, seed):
         tokens[name[1]] = expected
     curves = []
     for where in pairs:
-        milliseconds = {size: 1000 * median(seconds[where, size]) for size in SIZES}
         points = [
-            {"nodes": size, "ms": milliseconds[size], "tokens": tokens[size]} for size in SIZES
+            {"nodes": size, "ms": 1000 * median(seconds[where, size]), "tokens": tokens[size]}
+            for size in SIZES
         ]
         curves.append({"weights": where, "points": points})
     return {"curves": curves}
@@ -163,7 +156,7 @@ def charts(measured):
     label = f"most: {largest['nodes']} nodes, {largest['tokens']:.1f} tokens"
     # The places come first: they have the colours that they have in the other picture.
     speeds.append(line("tokens per pass", curve, largest, label, itemgetter("tokens")))
-    x = f"nodes in the tree, logarithmic; {LABELS[SMOLLM2]}, temperature {WARM}"
+    x = f"tree nodes, logarithmic; {LABELS[SMOLLM2]}, temperature {WARM}"
     return (
         Figure(
             "Time by nodes",

@@ -30,6 +30,8 @@ def facts(tree, alone):
         "tokens": len(tree.tokens),
         "tree_passes": len(tree.steps),
         "plain_passes": len(alone.steps),
+        "tree_text": tree.text,
+        "plain_text": alone.text,
     }
     verdicts: Counter[str] = Counter()
     for name in papers.SOURCES:
@@ -60,7 +62,7 @@ def facts(tree, alone):
             }
         else:
             values["lossy"] = verifier.title
-    return Facts(values, opens=Place(step.index), shows=Place(0, None, 1))
+    return Facts(values, opens=Place(step.index), shows=Place(len(alone.steps) - 1, picture=1))
 
 
 LESSON = Lesson(

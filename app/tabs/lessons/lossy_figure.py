@@ -137,10 +137,7 @@ def judged(setting: Setting) -> JsonObject:
             tree: outcome_of(number, setting.p, setting.q, tree)
             for tree in (setting.tree, *TREES)  # this one first
         }
-        wrong = []
-        for tree, outcome in outcomes.items():
-            if outcome.deviation > EXACT:
-                wrong.append(tree)
+        wrong = [tree for tree, outcome in outcomes.items() if outcome.deviation > EXACT]
         here = outcomes[setting.tree]
         rules.append(
             {

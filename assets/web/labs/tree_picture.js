@@ -45,33 +45,19 @@ export function treePicture(tree) {
     dy = Math.min(12, (HEIGHT - 2 * MARGIN) / Math.max(1, rows - 1));
   const left = (WIDTH - (columns - 1) * dx) / 2,
     top = (HEIGHT - (rows - 1) * dy) / 2;
-  for (const { x, y, from } of marks) {
-    if (from)
-      makeSvg(
-        'path',
-        {
-          class: 'edge',
-          d: curve(left + dx * from.x, top + dy * from.y, left + dx * x, top + dy * y),
-        },
-        svg,
-      );
-  }
   for (const { x, y, from, leaf, node = 0 } of marks) {
+    const cx = left + dx * x;
+    const cy = top + dy * y;
+    if (from) {
+      const d = curve(left + dx * from.x, top + dy * from.y, cx, cy);
+      svg.prepend(makeSvg('path', { class: 'edge', d })); // below all nodes
+    }
     const radius = Math.max(
       1.2,
       Math.min(4.5, 1.5 + dy * 0.25) * (0.5 + 0.5 * Math.sqrt(tree.chance[node])),
     );
     const inner = leaf ? 'leaf' : 'inner';
-    makeSvg(
-      'circle',
-      {
-        class: from ? inner : 'root',
-        cx: left + dx * x,
-        cy: top + dy * y,
-        r: radius,
-      },
-      svg,
-    );
+    makeSvg('circle', { class: from ? inner : 'root', cx, cy, r: radius }, svg);
   }
   return svg;
 }

@@ -119,7 +119,8 @@ export function treeLab(element, start, askTrees) {
     trees = answer.trees;
     $('cards').replaceChildren(...trees.map(card));
     const { answer: text, others } = answer;
-    $('answer').textContent = `${basis.heading}, ${text[0].toLowerCase()}${text.slice(1)}`;
+    const whole = `${basis.heading}, ${text[0].toLowerCase()}${text.slice(1)}`;
+    $('answer').textContent = whole.replaceAll('-', '\u2011'); // no name is broken
     $('about').textContent = `${basis.about} ${others}`;
     $('why').textContent = answer.why;
     open(trees.some(tree => tree.name === name) ? name : 'sequoia');
@@ -162,12 +163,8 @@ export function treeLab(element, start, askTrees) {
     for (const other of $('cards').children)
       other.classList.toggle('own', other.dataset.name === name);
     $('builder').value = name;
-    const counts = [
-      plural(tree.nodes, 'node'),
-      plural(tree.levels, 'level'),
-      plural(tree.passes, 'draft pass'),
-    ];
-    $('name').textContent = `${tree.title}: ${counts.join(', ')}`;
+    const sizesOf = `${plural(tree.nodes, 'node')}, ${plural(tree.levels, 'level')}`;
+    $('name').textContent = `${tree.title}: ${sizesOf}, ${plural(tree.passes, 'draft pass')}`;
     // Every row of a large tree has its height, and the page scrolls.
     $('tree').style.setProperty('--rows', String(leavesOf(tree)));
     picture.show(stepOf(tree));

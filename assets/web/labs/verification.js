@@ -79,7 +79,8 @@ export function verificationLab(element, start, server) {
 
   function unmark() {
     mark(-1);
-    $('about').textContent = '';
+    const about = $('about'); // what it says is true of the numbers before
+    about.textContent = about.textContent.replace(/^(?!Before|$)/, 'Before your change: ');
   }
 
   /** @param {Partial<State>} change */

@@ -69,7 +69,6 @@ export function lessonBook(element, start, server) {
     $ = finder(root, 'sv-lesson-'),
     last = start.lessons.length - 1;
   const list = query(root, '.sv-lessons-list', HTMLElement);
-  const sentence = query(root, '.sv-lessons-sentence', HTMLElement);
   const player = runPlayer($('run', HTMLElement), { save: server.save });
   // The sentence above the tree says what the lesson shows; a card comes at what is touched.
   const touched = () => root.classList.remove('sv-idea');
@@ -132,7 +131,7 @@ export function lessonBook(element, start, server) {
     const meant = placesOf(of);
     const mention = (/** @type {string} */ text) => mentioned(text, meant, show);
     query(root, 'h2').textContent = title;
-    sentence.textContent = of.sentence;
+    query(root, '.sv-lessons-sentence').textContent = of.sentence;
     query(root, '.sv-lessons-example').textContent = of.example;
     writeBlocks($('body'), body, mention);
     writeBlocks(query($('exercise'), 'div'), exercise.slice(0, 1), mention);
@@ -181,7 +180,6 @@ export function lessonBook(element, start, server) {
 
   // ---- whether the exercise was done: its place was reached ----
 
-  /** Marks the exercise as done once the picture is at its place. */
   function check() {
     const { place } = query(root, '.sv-svg').dataset;
     if (lesson && isReached(lesson, picture, place)) $('exercise').dataset.done = 'true';
@@ -214,12 +212,14 @@ export function lessonBook(element, start, server) {
     if (presents()) query(root, '.sv-svg').focus();
   });
 
-  // ---- presenting: the arrows go through the parts of a step, then its steps, then the lessons
-  // ----
+  // ---- presenting: the arrows go through the parts of a step, its steps, figures, lessons ----
 
   /** @param {number} by 1 or -1 */
   function advance(by) {
-    if (!lesson?.pictures[picture].message) return void open(number + by, by < 0);
+    const next = lesson?.pictures[picture + by];
+    const isFigure = !lesson?.pictures[picture].message;
+    if (isFigure && next?.name) return show({ picture: picture + by, step: 0, node: null });
+    if (isFigure) return void open(number + by, by < 0);
     const begins = root.classList.contains('sv-idea');
     touched();
     if (by > 0 && begins) query(root, '.sv-phases input').click();

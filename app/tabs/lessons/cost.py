@@ -150,7 +150,7 @@ def charts(measured):
         speed = partial(speedup_of, curve=curve)
         label = f"fastest: {best['nodes']} nodes"
         times.append(line(place, curve, best, label, lambda point, base=base: point["ms"] / base))
-        label = f"{label}, {speed(best):.1f} times"
+        label = f"best: {best['nodes']} nodes, {speed(best):.1f} ×"
         speeds.append(line(f"speed, {place}", curve, best, label, speed))
     largest = curve["points"][-1]
     label = f"most: {largest['nodes']} nodes, {largest['tokens']:.1f} tokens"

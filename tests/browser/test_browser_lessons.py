@@ -40,7 +40,7 @@ def opened(page, name):
         step = str(lesson["opens"]["step"])
         expect(page.locator("#sv-lessons .sv-svg")).to_have_attribute("data-step", step)
     else:
-        expect(page.locator(".sv-lesson-figure table").first).to_be_visible()
+        expect(page.locator(".sv-lesson-figure").locator("svg, table").first).to_be_visible()
     return lesson
 
 

@@ -112,10 +112,12 @@ def offline(page, folder, pair=None, **config):
 
 
 def present(page):
-    """Present the page, or stop presenting it."""
+    """Present the page, or stop presenting it; the hint of keys, for which the page makes room for
+    some seconds, is taken away at once."""
     page.locator(".sv-view summary").click()
     if page.locator(".sv-view[open]").count():
         page.locator(".sv-present-button").click()
+    page.locator(".sv-key-hint").evaluate_all("hints => hints.forEach(hint => hint.remove())")
 
 
 def open_tab(page, title):

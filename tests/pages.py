@@ -112,12 +112,10 @@ def offline(page, folder, pair=None, **config):
 
 
 def present(page):
-    """Present the page, or stop presenting it; the hint of keys, for which the page makes room for
-    some seconds, is taken away at once."""
+    """Present the page, or stop presenting it."""
     page.locator(".sv-view summary").click()
     if page.locator(".sv-view[open]").count():
         page.locator(".sv-present-button").click()
-    page.locator(".sv-key-hint").evaluate_all("hints => hints.forEach(hint => hint.remove())")
 
 
 def open_tab(page, title):

@@ -89,7 +89,7 @@ def headline(
     (fastest, title), *others = sorted(factors, reverse=True)
     sentence = f"{title} is {fastest:.1f} times as fast as plain decoding"
     for factor, other in others:
-        sentence += f", {other} {factor:.1f} times"
+        sentence += f", {other}: {factor:.1f} times"
     if not final:
         return f"So far {sentence}."
     for (one, low, high), (other, lowest, highest) in combinations(spreads, 2):

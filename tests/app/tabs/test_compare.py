@@ -182,7 +182,7 @@ def test_the_headline_says_who_is_faster_and_what_the_rounds_do_not_decide(tree,
     speedups = [timed(tree, 9.0), timed(chain, 9.0), None]
     counts = [Counts() for _ in ENTRIES]
     sentence = headline(ENTRIES, counts, speedups)
-    slower = f"Sequoia 16 {tree:.1f} times"
+    slower = f"Sequoia 16: {tree:.1f} times"
     first = f"Chain of 4 is {chain:.1f} times as fast as plain decoding, {slower}"
     assert sentence.startswith(f"{first}{spread}")
     assert ("too close" in sentence) == bool(spread)

@@ -224,10 +224,10 @@ def print_outcomes(rows: list[JsonObject], outcomes: list[JsonObject]) -> None:
             if len({row[name] for row in rows}) == 1:
                 alike[name] = f"{name}: {rows[0][name]}"
         say(", ".join(alike[name] for name in alike if name))
-        shown = []
+        different = []
         for row in rows:
-            shown.append({name: value for name, value in row.items() if name not in alike})
-        print(text_table(shown))
+            different.append({name: value for name, value in row.items() if name not in alike})
+        print(text_table(different))
     busy = [0.0]
     for outcome in outcomes:
         cell = outcome["cell"]

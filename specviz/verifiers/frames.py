@@ -98,8 +98,8 @@ class TopDown(SelectionRule):
             selection = self.selection(1.0, p[node], q, tokens, self.schemes[0])
             for child, token in zip(children, tokens, strict=True):
                 chance = selection.chance(token)
-                shown = ShownRows(node, (token,), selection.rows)
-                decisions.note(child, tried=shown, facts=selection.facts)
+                rows = ShownRows(node, (token,), selection.rows)
+                decisions.note(child, tried=rows, facts=selection.facts)
                 if decisions.accept(child, chance, rng):
                     node = child
                     break
@@ -136,8 +136,8 @@ class LeavesFirst(SelectionRule):
                 selection = self.selection(weight, p[node], q, tokens, self.schemes[0])
                 for child, token in zip(children, tokens, strict=True):
                     share = selection.chance(token)
-                    shown = ShownRows(node, (token,), selection.rows)
-                    decisions.note(child, tried=shown, facts={self.number: share})
+                    rows = ShownRows(node, (token,), selection.rows)
+                    decisions.note(child, tried=rows, facts={self.number: share})
                     bonus = visit(child, share)
                     if bonus is not None:
                         return bonus

@@ -157,7 +157,8 @@ def events(
         request: gr.Request, event: gr.EventData, models: object, weights: object, *values: object
     ) -> AsyncIterator[str]:
         try:
-            runs = COUNTS[event._data.get("runs") == COUNTS[1]]
+            asked = getattr(event, "runs", None)
+            runs = asked if asked in COUNTS else COUNTS[0]
             config = settings.read(values)
             ref = service.pairs.find(models, weights)
             visitor = visitor_of(request)

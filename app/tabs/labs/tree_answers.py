@@ -21,8 +21,8 @@ def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
     for key, place in recorded.PLACES.items():
         most = max(tree["speeds"][place] for tree in drawn)
         # All that are as fast in the numbers on the page.
-        shown = f"{most:.2f}"
-        first = [tree["title"] for tree in drawn if f"{tree['speeds'][place]:.2f}" == shown]
+        label = f"{most:.2f}"
+        first = [tree["title"] for tree in drawn if f"{tree['speeds'][place]:.2f}" == label]
         best[place] = (" and ".join(first), most)
         if most > 1:
             reasons.append(why_fastest(drawn, place))

@@ -32,7 +32,7 @@ def facts(trace):
     assert after is not None  # every rejected node has one
     # Preferably in the same step, so that one picture shows both.
     shows = next((place for place in accepted if place[0] == step.index), accepted[0])
-    kept = trace.steps[shows[0]]
+    accepting = trace.steps[shows[0]]
     values = {
         "step": step.index + 1,
         "token": quote(step.texts[node]),
@@ -43,8 +43,8 @@ def facts(trace):
         "own": quote(step.emitted_texts[-1]),
         "left": after.rows["residual"][after.tokens.index(step.tokens[node])],
         "kept_step": shows[0] + 1,
-        "kept_coin": kept.coin[shows[1]],
-        "kept_prob": kept.accept_prob[shows[1]],
+        "kept_coin": accepting.coin[shows[1]],
+        "kept_prob": accepting.accept_prob[shows[1]],
     }
     return Facts(values | example(), opens=Place(step.index, node), shows=Place(*shows))
 

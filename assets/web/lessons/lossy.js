@@ -11,8 +11,8 @@ import { rowControls } from '../labs/rows.js';
 /** @type {import('./types.js').Figure} */
 export function lossyFigure(box, start, server) {
   let rules = /** @type {Rules} */ (start);
-  /** What the visitor said of each rule. */
-  const said = /** @type {(boolean | null)[]} */ (rules.rules.map(() => null));
+  /** The answer of the visitor to each rule. */
+  const answers = /** @type {(boolean | null)[]} */ (rules.rules.map(() => null));
   const state = { names: rules.tokens, p: rules.p, q: rules.q };
   const score = make('p', '', 'sv-lossy-score');
   score.setAttribute('role', 'status');
@@ -64,7 +64,7 @@ export function lossyFigure(box, start, server) {
     for (const word of ['exact', 'lossy'])
       choice.append(
         button(word, () => {
-          said[number] = word === 'exact';
+          answers[number] = word === 'exact';
           write();
         }),
       );
@@ -78,17 +78,18 @@ export function lossyFigure(box, start, server) {
   function write() {
     lines.forEach(({ row, choice, verdict }, number) => {
       const rule = rules.rules[number];
-      const isShown = start.answered || said[number] !== null;
-      press(choice, [true, false].indexOf(/** @type {any} */ (said[number])));
-      const answer = said[number] === !rule.wrong_on ? 'Yes. ' : 'No. ';
+      const isShown = start.answered || answers[number] !== null;
+      press(choice, [true, false].indexOf(/** @type {any} */ (answers[number])));
+      const answer = answers[number] === !rule.wrong_on ? 'Yes. ' : 'No. ';
       verdict.textContent = isShown ? (start.answered ? '' : answer) + sentence(rule) : '';
       row.className = isShown ? kind(rule) : '';
     });
-    const right = said.filter((word, number) => word === !rules.rules[number].wrong_on).length;
-    const done = said.filter(word => word !== null).length;
+    const right = answers.filter((word, number) => word === !rules.rules[number].wrong_on).length;
+    const done = answers.filter(word => word !== null).length;
     score.textContent = start.answered
       ? ''
-      : `${done} of ${said.length} answered${done ? `, ${right} right with these p and q` : ''}.`;
+      : `${done} of ${answers.length} answered` +
+        `${done ? `, ${right} right with these p and q` : ''}.`;
   }
 }
 

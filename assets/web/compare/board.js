@@ -189,8 +189,8 @@ export function compareBoard(element, server, settings = () => undefined) {
     const isStale = run.isWaiting || differs() !== '';
     const source = run.columns.length ? [run.badge ?? 'measured here', run.pair] : [];
     $('title-line').textContent = source.filter(Boolean).join(' · ');
-    const begun = run.state === 'running' ? 'Decoding, one run after the other.' : '';
-    say($('standing'), run.headline || begun);
+    const decoding = run.state === 'running' ? 'Decoding, one run after the other.' : '';
+    say($('standing'), run.headline || decoding);
     say($('state'), isStale ? staleText() : stateText());
     $('basis').textContent = [run.basis, run.when].filter(Boolean).join(' ');
     root.classList.toggle('stale', isStale);

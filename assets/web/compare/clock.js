@@ -161,7 +161,7 @@ export function sharedClock(root, { columns, running, changed }) {
   );
 
   closedByEscape(root, 'card', () => {
-    if (presents()) return false; // the trees are not shown then
+    if (presents()) return false; // one press ends presenting, whatever is selected
     const picked = columns().find(column => column.pinned !== null);
     picked?.pin(null);
     return picked !== undefined;

@@ -14,12 +14,11 @@ from typing import ClassVar
 import numpy as np
 
 from ..record.step import Step
-from ..sampling.children import SequentialProposal
 from ..sampling.distributions import Distributions, excess, residual
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import ShownRows, Verdict, Verifier
-from .decisions import Decisions, carry, ratio
+from .decisions import Decisions, carry, first_row, ratio
 from .explanations import ROOT
 
 
@@ -113,11 +112,6 @@ class GreedyMultiPath(Block):
         if step.outcome[node] == "unreached":
             return "Not visited: another chain has larger p/q where the two part."
         return super().explain(step, node)
-
-
-def first_row(tree: TokenTree, node: int) -> np.ndarray:
-    """The distribution that the first child of a node was drawn from, float64 [V]."""
-    return SequentialProposal(tree.draft_distributions[node], "iid").row
 
 
 def power_difference(smaller: np.ndarray, step: np.ndarray, exponent: int) -> np.ndarray:

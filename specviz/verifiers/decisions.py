@@ -1,10 +1,12 @@
-"""What a rule decides about a tree, recorded while it decides, and the two chances that several
-rules share."""
+"""What a rule decides about a tree, recorded while it decides, and what several rules compute."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
+from ..sampling.children import SequentialProposal
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
@@ -91,6 +93,11 @@ class Decisions:
             order=tuple(self.order),
             detail=self.detail,
         )
+
+
+def first_row(tree: TokenTree, node: int) -> np.ndarray:
+    """The distribution that the first child of a node was drawn from, float64 [V]."""
+    return SequentialProposal(tree.draft_distributions[node], "iid").row
 
 
 def ratio(p: float, q: float) -> float:

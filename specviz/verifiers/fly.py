@@ -15,7 +15,7 @@ from ..sampling.distributions import Distributions, Sampling, entropy, probabili
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
 from .base import Verdict, Verifier
-from .decisions import Decisions, ratio
+from .decisions import Decisions, first_row, ratio
 from .explanations import explain_coin
 
 TOP = 3  # tokens whose entropy says how unsure the target is
@@ -48,11 +48,12 @@ class Fly(Verifier):
         last = len(tree) - 1
         # Near the end of a short draft fewer tokens follow; at least one must.
         window = max(1, min(self.window, last - 1))
+        rows = [first_row(tree, node) for node in range(last)]
         passed = [True]  # whether each node passes speculative sampling; only this looks ahead
         for node in range(1, last + 1):
             token = tree.tokens[node]
-            q = tree.draft_distributions[node - 1]
-            passed.append(decisions.compare(node, ratio(p[node - 1][token], q[token]), rng))
+            prob = ratio(p[node - 1][token], rows[node - 1][token])
+            passed.append(decisions.compare(node, prob, rng))
         # A second pass: a token is forgiven by what follows it, which the first pass had to
         # compare first.
         accepted = 0
@@ -65,8 +66,7 @@ class Fly(Verifier):
             decisions.decide(node, node <= accepted)
         if accepted == last:
             return decisions.verdict(rng.draw(p[last]))
-        left = residual(p[accepted], tree.draft_distributions[accepted])
-        return decisions.verdict(rng.draw(left))
+        return decisions.verdict(rng.draw(residual(p[accepted], rows[accepted])))
 
     def _forgives(self, p: Distributions, node: int, token: int) -> bool:
         """Whether the target is unsure after a node and could write the token."""

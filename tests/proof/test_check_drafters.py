@@ -90,3 +90,16 @@ def test_the_most_probable_token_of_several_one_token_rows_is_not_declared_a_dra
     error = max(error_in(config, specviz.toy_pair(seed=seed, closeness=0.2))[0] for seed in SEEDS)
     match = specviz.compatible(config)
     assert match.possible and not match.lossless and error > 1e-3
+
+
+def test_fly_that_forgives_nothing_is_lossless_with_several_drafters():
+    """What is left of it is speculative sampling, so it must compare with the drafter that drew."""
+    config = specviz.RunConfig(
+        PROMPT,
+        specviz.BUILDERS["chain"](depth=2),
+        specviz.VERIFIERS["fly"](theta=100.0),
+        1.0,
+        max_new_tokens=LENGTH,
+        drafter=specviz.DRAFTERS["several"](drafters=("model", "early-exit")),
+    )
+    assert max(error_in(config, specviz.toy_pair(seed=seed))[0] for seed in SEEDS) < 1e-12

@@ -2,7 +2,7 @@
 # Push the commit at hand to a Hugging Face Space:  bash tests/space.sh https://huggingface.co/spaces/NAME/SPACE
 #
 # The Hub accepts binary files and files over 10 MiB only by LFS, in all of the history. So one fresh commit with
-# .gitattributes replaces what the Space holds. Without an address the push goes to a bare repository with the same rules,
+# .gitattributes replaces what the Space holds, and README.md begins with the settings of tests/space.yml. Without an address the push goes to a bare repository with the same rules,
 # which must reject the history as it is and give back every file of the fresh commit.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -30,6 +30,8 @@ fi
 mkdir "$work/fresh"
 git archive HEAD | tar -x -C "$work/fresh"
 cd "$work/fresh"
+# The Hub reads the settings of a Space from the front matter of its README.md; people read README.md without them.
+{ cat tests/space.yml; echo; git -C "$OLDPWD" show HEAD:README.md; } > README.md
 git init -q -b main
 git lfs install --local >/dev/null
 git lfs track '*.safetensors' '*.png'
@@ -43,5 +45,6 @@ if [ $# = 0 ]; then
   git -C "$work/back" remote add origin "$space"
   git -C "$work/back" pull -q origin main
   diff -r --exclude=.git "$work/fresh" "$work/back"
+  head -1 "$work/back/README.md" | grep -qx -- '---' || { echo "README.md does not begin with the settings of the Space."; exit 1; }
   echo "The history as it is was rejected; the fresh commit was accepted and came back whole."
 fi

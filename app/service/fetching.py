@@ -36,7 +36,6 @@ from .sizes import ModelFiles, size
 # label -> target, draft
 WELL_KNOWN = json.loads((ASSETS / "well_known_pairs.json").read_text("utf-8"))
 AGAIN = 600.0  # seconds after which the hub is asked again
-NO_HUB = "The hub did not answer within a second, so well-known pairs are not available."
 ON_THE_HUB = re.compile(r"\w[\w.-]*/\w[\w.-]*|early-exit:\d+", re.ASCII)
 MAX_NAMES = 400  # characters of what a visitor types
 

@@ -7,7 +7,7 @@ import json
 
 import gradio as gr
 
-from ...service.fetching import NO_HUB, Hub, may_fetch
+from ...service.fetching import Hub, may_fetch
 from ...service.http.server import local
 from ...service.pair_ref import PairRef
 from ...service.service import RunService
@@ -24,7 +24,6 @@ OPENS = """name => {
   setTimeout(() => document.querySelector('#sv-own .label-wrap:not(.open)')?.click(), 100);
   return menu.dataset.last ?? FIRST;
 }"""
-FOLDERS = "Folders of this machine can be named under Own pair."
 
 
 def models_menu(service: RunService, opening: PairRef) -> gr.Dropdown:
@@ -85,11 +84,8 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
         if hub is not None:
             offers = await asyncio.to_thread(hub.offers)
             service.pairs.add(offers)
-            info = NO_HUB
             if offers:
                 info = FETCHED
-            if not offers and service.pairs.other is not None:
-                info = f"{NO_HUB} {FOLDERS}"
         listed = choices(service)
         menu = gr.Dropdown(choices=listed, info=info, visible=len(listed) > 1)
         return dict.fromkeys(menus, menu)

@@ -14,6 +14,8 @@ import { raceChart } from './tokens_over_time.js';
 /** @typedef {import('./types.js').Message} Message */
 
 export const COMPARE_PROMPT = '#sv-compare-prompt';
+/** @type {Record<string, number>} */
+const SHARES = { plain: 3.4, chain: 4, tree: 5.4 }; // of the width of the page, by kind of run
 
 /**
  * A comparison before its first run, from the message that opens it.
@@ -134,7 +136,9 @@ export function compareBoard(element, server, settings = () => undefined) {
     run = opened({ settings: first, ...message });
     messages = [];
     box.replaceChildren();
-    box.style.setProperty('--columns', String(columns.length));
+    // a tree has the most to show
+    const shares = columns.map(({ kind }) => `minmax(0, ${SHARES[kind] ?? 4}fr)`);
+    box.style.setProperty('--shares', shares.join(' '));
     run.columns = columns.map(about =>
       runColumn(about, { recorded: Boolean(badge), prompt }, box, {
         seek: seconds => clock.seek(seconds),
@@ -188,6 +192,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   function head() {
     const isStale = run.isWaiting || differs() !== '';
     const source = run.columns.length ? [run.badge ?? 'measured here', run.pair] : [];
+    $('asked').textContent = run.prompt ?? '';
     $('title-line').textContent = source.filter(Boolean).join(' · ');
     const decoding = run.state === 'running' ? 'Decoding, one run after the other.' : '';
     say($('standing'), run.headline || decoding);

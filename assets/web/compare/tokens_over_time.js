@@ -48,13 +48,14 @@ export function raceChart(svg, seek) {
       y: Math.max(0, ...runs.map(run => run.totals.at(-1) || 0)),
     };
     axes.replaceChildren();
+    const rows = Math.max(1, (box.bottom - box.top) / (20 * unit));
     svg.style.fontSize = `${12.5 * unit}px`;
     const seconds = ticks(0, most.x, Math.max(2, width / 130));
     drawAxes(
       axes,
       box,
       { ticks: seconds.map(tick => [x(tick), `${tick} s`]), title: '' },
-      { ticks: ticks(0, most.y, 5).map(tick => [y(tick), tick]), title: 'tokens' },
+      { ticks: ticks(0, most.y, rows).map(tick => [y(tick), tick]), title: 'tokens' },
       unit,
     );
     drawLines();

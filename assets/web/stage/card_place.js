@@ -1,8 +1,11 @@
-// Where the card at a node goes: as near as it can be without covering the node or the accepted
-// path, and inside its room, below which stand the legend and the buttons.
+// Where the card at a node goes: near it, but over nothing that belongs to it or to the accepted
+// path, over as few other marks as can be, and inside its room, below which stand the legend and
+// the buttons.
 
 const GAP = 8; // pixels around a node
-const CLEAR = 4; // pixels that stay free beside the path, as a node that is picked grows a little
+const CLEAR = 4; // pixels that stay free beside a mark, as a node that is picked grows a little
+const PACE = 12; // pixels between two places that are tried
+const COVERED = 1000; // how many pixels farther the card goes to leave one more mark free
 
 /** @typedef {{ left: number, top: number, right: number, bottom: number }} Box */
 
@@ -14,18 +17,6 @@ const overlap = (a, b) =>
   b.top < a.bottom + CLEAR;
 
 /**
- * How far a box reaches out of the room. Above it stands the sentence on the node, which says what
- * the card says; so where no place is left, some of that is covered first.
- * @param {Box} box
- * @param {Box} room
- */
-const outside = (box, room) =>
-  3 * Math.max(0, box.bottom - room.bottom) +
-  Math.max(0, room.top - box.top) +
-  3 * Math.max(0, room.left - box.left) +
-  3 * Math.max(0, box.right - room.right);
-
-/**
  * The pixels between two boxes, across and down.
  * @param {Box} a
  * @param {Box} b
@@ -35,31 +26,41 @@ const distance = (a, b) =>
 
 /**
  * The top left corner of the card, in the coordinates of the boxes, and how far it reaches out of
- * the room, 0 where it does not.
+ * the room, 0 where it does not. It may only do so at the top: the sentence on the node, which
+ * stands there, says what the card says.
  * @param {{ width: number, height: number }} card
  * @param {Box} node
  * @param {Box[]} path what must stay visible
+ * @param {Box[]} others what should
  * @param {Box} room
  */
-export function placeCard({ width, height }, node, path, room) {
-  const below = Math.max(node.bottom, ...path.map(box => box.bottom)) + GAP;
-  const above = Math.min(node.top, ...path.map(box => box.top)) - GAP - height;
-  const left = Math.max(room.left, Math.min(node.left, room.right - width));
-  // The last two tops are free at any left, however many rows the path takes.
-  const tops = [node.bottom + GAP, node.top - GAP - height, room.top, room.bottom - height];
-  const corners = [...tops, below, above].flatMap(top => [
-    { left, top },
-    { left: room.left, top },
-    { left: room.right - width, top },
-  ]);
-  corners.push({ left: node.right + GAP, top: node.top });
-  corners.push({ left: node.left - GAP - width, top: node.top });
-  const boxes = corners.map(corner => {
-    const box = { ...corner, right: corner.left + width, bottom: corner.top + height };
-    return { ...box, excess: outside(box, room), far: distance(box, node) };
-  });
-  const free = boxes.filter(box => ![node, ...path].some(other => overlap(box, other)));
-  const isBetter = (/** @type {typeof boxes[0]} */ a, /** @type {typeof boxes[0]} */ b) =>
-    a.excess < b.excess || (a.excess === b.excess && a.far < b.far);
-  return free.reduce((best, box) => (isBetter(box, best) ? box : best));
+export function placeCard({ width, height }, node, path, others, room) {
+  const lefts = placesBetween(room.left, room.right - width, [node.left, node.right + GAP]);
+  const beside = [node.bottom + GAP, node.top - GAP - height, room.top];
+  const highest = Math.min(room.top, ...path.map(box => box.top - GAP)) - height;
+  const tops = placesBetween(highest, room.bottom - height, beside);
+  let best = { left: room.left, top: highest, excess: height, cost: Infinity };
+  for (const left of lefts) {
+    for (const top of tops) {
+      const box = { left, top, right: left + width, bottom: top + height };
+      if ([node, ...path].some(other => overlap(box, other))) continue;
+      const excess = Math.max(0, room.top - top);
+      const covered = others.filter(other => overlap(box, other)).length;
+      const cost = 1000 * excess + COVERED * covered + distance(box, node);
+      if (cost < best.cost) best = { left, top, excess, cost };
+    }
+  }
+  return best;
+}
+
+/**
+ * Numbers from one to another, and some of its own that are between them.
+ * @param {number} from
+ * @param {number} to
+ * @param {number[]} own
+ */
+function placesBetween(from, to, own) {
+  const places = [from, ...own.filter(at => at > from && at < to)];
+  for (let at = from + PACE; at < to; at += PACE) places.push(at);
+  return [...places, Math.max(from, to)];
 }

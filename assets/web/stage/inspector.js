@@ -13,6 +13,8 @@ import { comparedTexts, conclusionOf, leftOf, short, siblingsOf } from './senten
  *   node in the lab
  */
 
+/** @typedef {import('./card_place.js').Box} Box */
+
 /** @param {Step} step @param {string} key */
 const tokenOf = (step, key) =>
   visible(key === 'last' ? step.pieces[step.pieces.length - 1] : step.texts[parseInt(key, 10)]);
@@ -97,7 +99,8 @@ export function nodeCard(element, openNumbers) {
   const conclusion = make('p');
   const card = make('div', '', 'sv-node-card');
   card.append(title, list, conclusion, button('In numbers', openNumbers, 'sv-plain'));
-  let shown = ''; // the key of its node
+  let nodeKey = '';
+  let mustSee = /** @type {Set<string>} */ (new Set()); // keys of marks that it must not cover
   card.hidden = true;
   $('canvas').append(card);
 
@@ -122,18 +125,23 @@ export function nodeCard(element, openNumbers) {
       ]),
     );
     conclusion.textContent = conclusionOf(step, Number(key));
-    shown = key;
+    nodeKey = key;
+    const children = step.parents.flatMap((parent, child) => (parent === Number(key) ? child : []));
+    mustSee = new Set(['0', ...step.path, 'last', ...children].map(String));
     place(key);
   }
 
-  /** Beside the node, where it covers nothing of the accepted path. @param {string} key */
+  /** Where it covers no child of the node and nothing of the path. @param {string} key */
   function place(key) {
     const canvas = $('canvas').getBoundingClientRect();
     const node = $('svg').querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
     if (!node) return;
-    const outcomes = ':is(.root, .accepted, .rejected, .bonus, .correction)';
-    const path = $('svg').querySelectorAll(`:is(.node, .edge)${outcomes}`);
-    const taken = [...path].map(part => part.getBoundingClientRect());
+    const path = /** @type {Box[]} */ ([]);
+    const others = /** @type {Box[]} */ ([]);
+    for (const part of $('svg').querySelectorAll('[data-key]')) {
+      const boxes = mustSee.has(part.dataset.key) ? path : others;
+      boxes.push(part.getBoundingClientRect());
+    }
     const { left: start, right: end, top: high, bottom: low } = $('scroll').getBoundingClientRect();
     const room = {
       left: start,
@@ -145,7 +153,7 @@ export function nodeCard(element, openNumbers) {
     const placed = isLow => {
       card.classList.toggle('low', isLow);
       const size = { width: card.offsetWidth, height: card.offsetHeight };
-      return placeCard(size, node, taken, room);
+      return placeCard(size, node, path, others, room);
     };
     let { left, top, excess } = placed(false);
     if (excess) ({ left, top } = placed(true));
@@ -156,7 +164,7 @@ export function nodeCard(element, openNumbers) {
     card.hidden = true;
   });
   // A longer sentence makes the box lower; the tree in it is drawn again before the next frame.
-  const follow = () => card.hidden || place(shown);
+  const follow = () => card.hidden || place(nodeKey);
   new ResizeObserver(() => requestAnimationFrame(follow)).observe($('scroll'));
   return { show };
 }

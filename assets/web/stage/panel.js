@@ -178,7 +178,7 @@ export function writeControls(element, current, count, playing, phase) {
 }
 
 /** @param {HTMLElement} element @param {Step} step @param {import('./frames.js').Frame} frame */
-export function writeLegend(element, step, { later, lastNode }) {
+export function writeLegend(element, step, { phase, later, lastNode }) {
   const outcomes = step.outcome.slice(0, lastNode + 1).map((outcome, node) => {
     const isLater = node > 0 && later.has(node) && outcome !== 'probe';
     return isLater ? 'unreached' : outcome;
@@ -188,6 +188,8 @@ export function writeLegend(element, step, { later, lastNode }) {
     const { outcome = '' } = item.dataset;
     const count = item.querySelector('b');
     if (count) count.textContent = String(outcomes.filter(other => other === outcome).length);
+    // the target's own token is drawn last; its place among the others is free until then
+    item.style.visibility = count || phase === 4 ? '' : 'hidden';
     // what is rare is listed where it occurs
     if (!count) item.hidden = outcome !== step.last;
     else item.hidden = RARE.includes(outcome) && !step.outcome.includes(outcome);

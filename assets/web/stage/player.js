@@ -89,7 +89,7 @@ export function runPlayer(element, around = {}) {
     position.reset();
     tree.clear();
     $('ribbon').replaceChildren($('prompt'));
-    writePrompt($('prompt'), run.head);
+    writePrompt(element, run.head);
     run.steps.forEach(writeStep);
     if (isOver(run) && run.steps.length) position.open(run.head.show ?? run.show ?? 0);
   }
@@ -110,7 +110,7 @@ export function runPlayer(element, around = {}) {
     if (!taken.isShown) return schedule(); // its button among the last runs
     if (taken.run === run) taken.steps.forEach(writeStep);
     else put(taken.run);
-    writePrompt($('prompt'), run.head);
+    writePrompt(element, run.head);
     position.grown(message.show);
     arrive();
     schedule();
@@ -253,10 +253,16 @@ function addressWriter(address) {
   };
 }
 
-/** @param {HTMLElement} place @param {Run['head']} head */
-function writePrompt(place, { prompt = '', chat = false }) {
-  place.textContent = prompt;
-  place.classList.toggle('chat', chat);
+/**
+ * Before the text and, presented, above the tree.
+ * @param {HTMLElement} element
+ * @param {Run['head']} head
+ */
+function writePrompt(element, { prompt = '', chat = false }) {
+  const $ = finder(element);
+  $('asked').textContent = prompt;
+  $('prompt').textContent = prompt;
+  $('prompt').classList.toggle('chat', chat);
 }
 
 /** How many tokens of a step are in the text by a frame. @param {Step} step @param {Frame} frame */

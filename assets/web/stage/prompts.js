@@ -2,7 +2,8 @@
 // prepared.
 
 import { publish, subscribe } from '../base/bus.js';
-import { button, fieldIn, finder, say } from '../base/dom.js';
+import { button, fieldIn, finder, press, say } from '../base/dom.js';
+import { onPage } from '../base/page.js';
 
 const LOOK = 1000; // milliseconds between two looks at how far a model is
 
@@ -28,6 +29,13 @@ export function promptHelp(element, { prompt, examples }, preparing) {
     say($('about-model'), about);
     const chips = Object.entries(prompts).map(([name, text]) => button(name, () => fill(text)));
     $('chips').replaceChildren(...chips);
+    mark();
+  }
+
+  /** Marks the one whose prompt is in the box. */
+  function mark() {
+    const texts = Object.values(examples[chosen]?.prompts ?? {});
+    press($('chips'), texts.indexOf(fieldIn(prompt)?.value ?? ''));
   }
 
   /** @param {string} text */
@@ -53,6 +61,10 @@ export function promptHelp(element, { prompt, examples }, preparing) {
     publish('opened', { search: `?${new URLSearchParams(settings)}`, why: 'fix' });
   }
 
-  subscribe('settings', element, ({ models }) => show(models));
+  subscribe('settings', element, ({ models }) => {
+    show(models);
+    mark(); // a link may have set the prompt
+  });
+  onPage(element, 'input', mark);
   return { show, follow };
 }

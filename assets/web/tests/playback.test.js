@@ -104,7 +104,7 @@ test('a card stands beside its node and covers nothing of the accepted path', ()
     box(300, 250, 60, 20),
     box(560, 100, 60, 20),
   ]) {
-    const at = placeCard(size, node, path, room);
+    const at = placeCard(size, node, path, [], room);
     assert.ok(!covers(at, size), JSON.stringify([node, at]));
     assert.ok(at.left >= 0 && at.left + size.width <= 620);
   }
@@ -119,10 +119,14 @@ test('the card at a node stays in its room where a place in it is free, however 
   });
   const room = box(0, 0, 400, 300);
   const path = [box(0, 180, 400, 20)];
-  const low = placeCard({ width: 150, height: 140 }, box(100, 220, 40, 20), path, room);
+  const low = placeCard({ width: 150, height: 140 }, box(100, 220, 40, 20), path, [], room);
   assert.deepEqual([low.excess, low.top + 140 <= 176], [0, true], 'above the path');
-  const high = placeCard({ width: 150, height: 240 }, box(100, 220, 40, 20), path, room);
+  const high = placeCard({ width: 150, height: 240 }, box(100, 220, 40, 20), path, [], room);
   assert.ok(high.excess > 0 && high.top < 0, 'over the sentence rather than the buttons');
+  const branches = [box(0, 0, 240, 180)];
+  const card = { width: 150, height: 140 };
+  const beside = placeCard(card, box(100, 220, 40, 20), path, branches, room);
+  assert.ok(beside.left >= 240, 'beside the branches');
 });
 
 test('the card at a node says what follows from its numbers', () => {

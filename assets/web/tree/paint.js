@@ -20,6 +20,7 @@ import { differ, outlineOf } from './sources.js';
  * @property {number} size of type
  * @property {number} unit which is larger where type is
  * @property {boolean} below whether labels stand below their marks, not beside them
+ * @property {number} staggered the row in which every other of them is a line lower; -1 for none
  * @property {(text: string) => number} width of a text
  */
 
@@ -35,6 +36,8 @@ const SHAPES = {
 };
 const LONGEST = 14; // a label that nothing follows may be as wide as this many em
 const LEAF = 1.4; // and below its mark, as this many columns
+const TWO_LINES = 1.7; // or this many where every other label of the row is a line lower
+export const SECOND_LINE = 1.15; // which is this many em lower
 const PILL = 60; // pixels for the number of what is folded
 const LABEL_GAP = 5; // pixels between labels below their marks
 const LINE = 24; // units from a label to the next mark
@@ -106,47 +109,11 @@ export function widthsOf(marks, step, sizes) {
   for (const mark of marks) {
     const wide = sizes.width(wholeLabel(mark, step));
     let needed = wide + labelOffset(step, sizes) + (fans.has(mark) ? FAN : LINE) * sizes.unit;
-    if (sizes.below) needed = (wide + LABEL_GAP) / (mark.leaf ? LEAF : 1);
+    if (sizes.below) needed = (wide + LABEL_GAP) / columnsOf(mark, sizes);
     else if (mark.leaf) needed = 0; // its label may reach into the next columns
     widths[mark.x] = Math.max(widths[mark.x] ?? sizes.least.dx, Math.ceil(needed));
   }
   return widths;
-}
-
-/**
- * Lets columns be so wide: a mark is in the middle of its column, or at its left with its label
- * beside it.
- * @param {Sizes} sizes
- * @param {number[]} widths
- */
-export function setWidths(sizes, widths) {
-  let left = 0;
-  sizes.widths = widths;
-  sizes.xs = widths.map(wide => {
-    const x = sizes.below ? left + (wide - widths[0]) / 2 : left;
-    left += wide;
-    return x;
-  });
-}
-
-/**
- * Makes the widest columns narrower until marks fit, or until none can be; then the labels that
- * nothing follows end where the room does, but not where marks themselves do not fit.
- * @param {Mark[]} marks
- * @param {Step} step
- * @param {Sizes} sizes
- * @param {number} room
- */
-export function narrow(marks, step, sizes, room) {
-  const { widths, least, size } = sizes;
-  let ends = endsOf(marks, step, sizes);
-  for (let most = Math.max(...widths); most > least.dx && ends.wide > room; ) {
-    most = Math.max(least.dx, most - 4);
-    setWidths(sizes, widths.map(wide => Math.min(wide, most)));
-    ends = endsOf(marks, step, sizes);
-  }
-  const end = ends.left + room;
-  if (ends.wide > room && sizes.xs[sizes.xs.length - 1] + 6 * size < end) sizes.end = end;
 }
 
 /**
@@ -170,7 +137,7 @@ function labelOf(mark, step, sizes) {
   const whole = wholeLabel(mark, step);
   const offset = labelOffset(step, sizes);
   let room = column - SHORTEST * unit - offset;
-  if (below) room = column * (mark.leaf ? LEAF : 1) - LABEL_GAP;
+  if (below) room = column * columnsOf(mark, sizes) - LABEL_GAP;
   else if (mark.leaf) room = LONGEST * size;
   if (mark.leaf) {
     const begin = sizes.xs[mark.x] + (below ? -column / 2 : offset);
@@ -178,8 +145,20 @@ function labelOf(mark, step, sizes) {
   }
   const text = fitted(whole, room, width);
   const wide = width(text);
-  return { text, whole, wide, start: below ? -Math.min(wide, column - LABEL_GAP) / 2 : offset };
+  const isLeft = mark.leaf && mark.y !== sizes.staggered;
+  const half = isLeft ? Math.min(wide, column - LABEL_GAP) / 2 : wide / 2;
+  return { text, whole, wide, start: below ? -half : offset };
 }
+
+/** How many columns a label below its mark may take. @param {Mark} mark @param {Sizes} sizes */
+function columnsOf(mark, { staggered }) {
+  if (mark.y === staggered) return TWO_LINES;
+  return mark.leaf ? LEAF : 1;
+}
+
+/** How much lower a label is than others. @param {Mark} mark @param {Sizes} sizes */
+const loweredBy = (mark, { staggered, size }) =>
+  mark.y === staggered && mark.x % 2 === 1 ? size * SECOND_LINE : 0;
 
 /** Where what stands beside a mark may begin. @param {Label} label @param {Sizes} sizes */
 const endOf = (label, { unit, below }) => (below ? 9 * unit : label.start + label.wide + 4);
@@ -208,7 +187,8 @@ function paintEdge(parent, mark, outcome, begin, step, { xs, dy, unit, below }) 
   const first = below && y === mark.y ? xs[x] + 9 * unit : begin;
   const d = curve(first, y * dy, end, mark.y * dy);
   const kind = mark.key === 'last' ? step.last : outcome;
-  makeSvg('path', { class: `edge ${kind}`, d, 'stroke-width': wide.toFixed(2) }, parent);
+  const look = { class: `edge ${kind}`, d, 'stroke-width': wide.toFixed(2) };
+  makeSvg('path', { ...look, 'data-key': mark.key }, parent);
 }
 
 /**
@@ -229,8 +209,10 @@ function paintNode(parent, mark, outcome, label, step, sizes, frame) {
   const kinds = `node ${kind}${current}`;
   const node = makeSvg('g', { class: kinds, 'data-key': mark.key, transform }, parent);
   const reach = reachOf(mark, label, sizes);
-  const left = Math.min(-9 * unit, label.start - 2);
-  const height = Math.min(dy, size * (below ? 2.5 : 2));
+  // the box holds the number of the try
+  const left = Math.min((mark.order ? -20 : -9) * unit, label.start - 2);
+  const lowered = loweredBy(mark, sizes);
+  const height = Math.min(dy, size * (below ? 2.5 : 2)) + lowered;
   const y = below ? -10 * unit : -height / 2;
   makeSvg('rect', { class: 'hit', x: left, y, width: reach - left, height, rx: 5 }, node);
   const outlined = below ? 0.75 * unit : unit;
@@ -254,7 +236,7 @@ function paintNode(parent, mark, outcome, label, step, sizes, frame) {
   }
   if (label.text !== label.whole) makeSvg('title', {}, node, label.whole);
   if (label.text) {
-    const low = below ? 7 * unit + size * 0.5 : 0;
+    const low = below ? 7 * unit + size * 0.5 + lowered : 0;
     makeSvg('text', { x: label.start, y: low, dy: '.34em' }, node, label.text);
   }
   if (mark.hidden) pill(node, mark, mark.outcome === 'more' ? -10 : endOf(label, sizes), sizes);

@@ -3,30 +3,21 @@
 
 import { subscribe } from '../base/bus.js';
 import { makeSvg } from '../base/dom.js';
-import { ruler } from '../base/text.js';
 import { presents } from '../base/page.js';
 import { roomyLayout, treeLayout } from './layout.js';
-import { endsOf, narrow, paint, setWidths, widthsOf } from './paint.js';
+import { paint } from './paint.js';
+import { fitSizes, measure } from './sizes.js';
 
 /** @typedef {import('../stage/frames.js').Frame} Frame */
 /** @typedef {import('./layout.js').Layout} Layout */
 /** @typedef {import('./layout.js').Mark} Mark */
 /** @typedef {'up' | 'down' | 'parent' | 'child'} Way from one mark to the next */
 /** @typedef {ReturnType<typeof treeView>} TreeView */
-/**
- * Sizes of the marks, the room below the last row for its labels, and the smallest and the largest
- * scale at which a picture can be read.
- * @typedef {import('./paint.js').Sizes & { font: string, low: number, smallest: number, largest:
- *   number }} Measured
- */
-/** @typedef {{ wide: number, high: number }} Room in pixels */
+/** @typedef {import('./sizes.js').Measured} Measured */
+/** @typedef {import('./sizes.js').Room} Room */
 /** @typedef {{ layout: Layout, sizes: Measured, scale: number, left: number }} Drawn */
 
-const NARROW = 560; // pixels; a picture as narrow has its labels below the marks
-const SMALLEST = 0.85,
-  LARGEST = 1.5; // scales; with the smallest no text has less than 10 pixels
 const PAD = 10; // pixels around the tree
-const BROAD = 190; // units of the widest column, but for longer labels
 const CUT = 1.3; // times the room of a narrow picture: a broader one keeps its labels and scrolls
 const EDGE = 40; // pixels between a mark that is scrolled to and the edge of the box
 
@@ -58,12 +49,12 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
   function redraw() {
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
-    const sizes = measure(svg, room.wide, unfolded, drawn?.sizes);
-    if (!scrolls) sizes.smallest = 1; // fewer nodes rather than smaller type
-    const layout = chooseLayout(step, sizes, room);
-    let mostCut = whole ? 0 : Infinity;
-    if (scrolls && sizes.below) mostCut = Math.min(mostCut, CUT);
-    draw(layout, step, sizes, fitSizes(layout, step, sizes, room, mostCut));
+    const measured = measure(svg, room.wide, unfolded, drawn?.sizes);
+    if (!scrolls) measured.smallest = 1; // fewer nodes rather than smaller type
+    const layout = chooseLayout(step, measured, room);
+    let maxOverflow = whole ? 0 : Infinity;
+    if (scrolls && measured.below) maxOverflow = Math.min(maxOverflow, CUT);
+    draw(layout, step, fitSizes(layout, step, measured, room, maxOverflow));
     markSelected();
   }
 
@@ -85,10 +76,9 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
    * Paints the layout at these sizes, as large as the room allows.
    * @param {Layout} layout
    * @param {Step} current
-   * @param {Measured} sizes
    * @param {ReturnType<typeof fitSizes>} fitting
    */
-  function draw(layout, current, sizes, { left, wide, high, scale, fits }) {
+  function draw(layout, current, { sizes, left, wide, high, scale, fits }) {
     const there = layout.marks.filter(mark => visibleIn(mark, frame));
     const { edges, nodes } = paint(there, current, sizes, frame);
     canvas.replaceChildren(edges, nodes);
@@ -106,6 +96,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
       phase: String(frame?.phase ?? 4),
     });
     const all = current.parents.length + Number(current.last !== null);
+    box.dataset.pans = String(wide * drawnScale > box.clientWidth);
     box.dataset.fits = String(isReadable && layout.marks.length === all);
   }
 
@@ -213,78 +204,10 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
   };
 }
 
-/**
- * Chooses sizes at which rows, and columns with whole labels, fill the room, and shares out the
- * space that is left between rows and columns.
- * @param {Layout} layout
- * @param {Step} step
- * @param {Measured} sizes are set
- * @param {Room} room
- * @param {number} mostCut times the room's width that columns may take for labels to be cut
- * @returns where the picture begins, how large it is, its scale, and the scale that fits the room
- */
-function fitSizes({ rows, marks }, step, sizes, room, mostCut) {
-  const { least, low, size, unit, smallest, largest } = sizes;
-  const widths = widthsOf(marks, step, sizes);
-  setWidths(sizes, widths);
-  const natural = endsOf(marks, step, sizes).wide;
-  // Enlarged, the numbers above the first row need room of their own.
-  const tags = presents() ? 1 : 0;
-  const filling = Math.min(room.wide / natural, room.high / ((rows + tags) * least.dy + low));
-  const scale = Math.min(largest, Math.max(smallest, filling));
-  const highest = (room.high / scale - low) / rows;
-  sizes.dy = Math.min(size * 3.5, Math.max(least.dy, highest));
-  const spare = (room.wide / scale - natural) / widths.length;
-  if (spare > 0) {
-    const broader = (/** @type {number} */ wide) => Math.min(wide + spare, BROAD * unit);
-    setWidths(sizes, widths.map(wide => Math.max(wide, broader(wide))));
-  } else if (spare < -1 && natural * scale < mostCut * room.wide) {
-    narrow(marks, step, sizes, room.wide / scale);
-  }
-
-  // By the whole tree, so that nothing moves while its frames play.
-  const { left, wide } = endsOf(marks, step, sizes);
-  sizes.right = left + wide;
-  const high = rows * sizes.dy + low;
-  return { left, wide, high, scale, fits: Math.min(room.wide / wide, room.high / high) };
-}
-
 /** @param {Mark} mark @param {Frame | null} frame */
 function visibleIn({ key, node, from }, frame) {
   if (!frame || frame.phase === 4) return true;
   return key !== 'last' && (node ?? from?.node ?? 0) <= frame.lastNode;
-}
-
-/**
- * The sizes of things: for a projector, on a phone, elsewhere.
- * @param {SVGSVGElement} svg
- * @param {number} wide pixels of its box
- * @param {boolean} dense whether a tree has many rows
- * @param {Measured | undefined} before whose rulers are good for the same font
- */
-function measure(svg, wide, dense, before) {
-  const below = wide < NARROW;
-  const size = typeSize(below);
-  const unit = below ? 1 : size / 14.5;
-  const font = `${size}px ${getComputedStyle(svg).fontFamily}`;
-  const width = before?.font === font ? before.width : ruler(font);
-  const roomy = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
-  const line = dense ? 1.3 : roomy;
-  const column = dense ? { below: 36, beside: 72 } : { below: 44, beside: 64 };
-  const dx = below ? column.below : column.beside * unit;
-  const least = { dx, dy: size * (below ? 2.5 : line) };
-  const isProjected = presents() && !below;
-  const [smallest, largest] = isProjected ? [0.95, 2.2] : [SMALLEST, LARGEST];
-  const scales = { smallest, largest, low: below ? size : 0 };
-  const places = { widths: [], xs: [], dy: 0, end: Infinity, right: Infinity };
-  return { size, font, unit, width, below, least, ...scales, ...places };
-}
-
-/** In pixels. @param {boolean} below whether labels stand below their marks */
-function typeSize(below) {
-  if (!presents()) return below ? 12 : 14.5;
-  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-  return below ? Math.max(12, 0.46 * rem) : 0.82 * rem; // names are whole before they are large
 }
 
 /** @param {Mark[]} marks @param {string | null} selected @param {Way} way */

@@ -237,4 +237,4 @@ def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
         menus.connect(page, service)
     *_, event = page.fns.values()  # the first is the menu's own
     (update,) = in_a_loop(event.fn()).values()
-    assert "The hub did not answer" in update.info and "Own pair" in update.info
+    assert update.info == "", "what this machine cannot reach is no visitor's concern"

@@ -1,0 +1,147 @@
+// The sizes at which a tree is drawn: those of its marks, for a projector, on a phone and
+// elsewhere, and those of rows and columns, with which it fills its box.
+
+import { presents } from '../base/page.js';
+import { ruler } from '../base/text.js';
+import { endsOf, SECOND_LINE, widthsOf } from './paint.js';
+
+/** @typedef {import('./layout.js').Layout} Layout */
+/** @typedef {import('./layout.js').Mark} Mark */
+/** @typedef {import('./paint.js').Sizes} Sizes */
+/**
+ * Sizes of the marks, the room below the last row for its labels, and the smallest and the largest
+ * scale at which a picture can be read.
+ * @typedef {import('./paint.js').Sizes & { font: string, low: number, smallest: number, largest:
+ *   number }} Measured
+ */
+/** @typedef {{ wide: number, high: number }} Room in pixels */
+
+const NARROW = 560; // pixels; a picture as narrow has its labels below the marks
+const SMALLEST = 0.85,
+  LARGEST = 1.5; // scales; with the smallest no text has less than 10 pixels
+const DENSER = 0.85; // columns where names stand on two lines
+const BROAD = 190; // units of the widest column, but for longer labels
+
+/**
+ * The sizes of things: for a projector, on a phone, elsewhere.
+ * @param {SVGSVGElement} svg
+ * @param {number} wide pixels of its box
+ * @param {boolean} dense whether a tree has many rows
+ * @param {Measured | undefined} before whose rulers are good for the same font
+ */
+export function measure(svg, wide, dense, before) {
+  const below = wide < NARROW;
+  const size = typeSize(below);
+  const unit = below ? 1 : size / 14.5;
+  const font = `${size}px ${getComputedStyle(svg).fontFamily}`;
+  const width = before?.font === font ? before.width : ruler(font);
+  const roomy = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
+  const line = dense ? 1.3 : roomy;
+  const column = dense ? { below: 36, beside: 72 } : { below: 44, beside: 64 };
+  const dx = below ? column.below : column.beside * unit;
+  const least = { dx, dy: size * (below ? 2.5 : line) };
+  const isProjected = presents() && !below;
+  const [smallest, largest] = isProjected ? [0.95, 2.2] : [SMALLEST, LARGEST];
+  const scales = { smallest, largest, low: below ? size : 0 };
+  const places = { widths: [], xs: [], dy: 0, end: Infinity, right: Infinity, staggered: -1 };
+  return { size, font, unit, width, below, least, ...scales, ...places };
+}
+
+/** In pixels. @param {boolean} below whether labels stand below their marks */
+function typeSize(below) {
+  if (!presents()) return below ? 12 : 14.5;
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  return below ? Math.max(12, 0.46 * rem) : 0.82 * rem; // names are whole before they are large
+}
+
+/**
+ * Chooses sizes at which rows, and columns with whole labels, fill the room, and shares out the
+ * space that is left between rows and columns.
+ * @param {Layout} layout
+ * @param {Step} step
+ * @param {Measured} measured
+ * @param {Room} room
+ * @param {number} maxOverflow times the room's width that columns may take for labels to be cut
+ * @returns the sizes, where the picture begins, how large it is, its scale, and the scale that fits
+ *   the room
+ */
+export function fitSizes({ rows, marks }, step, measured, room, maxOverflow) {
+  const { least, size, unit, smallest, largest } = measured;
+  const withWholeLabels = (/** @type {Measured} */ some) =>
+    withWidths(some, widthsOf(marks, step, some));
+  let sizes = withWholeLabels(measured);
+  const isTooWide = endsOf(marks, step, sizes).wide * smallest > room.wide;
+  // The last row has nothing below it, so its names may take two lines.
+  const twoLines = measured.low + size * SECOND_LINE;
+  if (measured.below && isTooWide && rows * least.dy + twoLines <= room.high / smallest)
+    sizes = withWholeLabels({
+      ...measured,
+      low: twoLines,
+      staggered: rows - 1,
+      least: { ...least, dx: least.dx * DENSER },
+    });
+  const { low, widths } = sizes;
+  const natural = endsOf(marks, step, sizes).wide;
+  // Enlarged, the numbers above the first row need room of their own.
+  const tags = presents() ? 1 : 0;
+  const filling = Math.min(room.wide / natural, room.high / ((rows + tags) * least.dy + low));
+  const scale = Math.min(largest, Math.max(smallest, filling));
+  const highest = (room.high / scale - low) / rows;
+  sizes = { ...sizes, dy: Math.min(size * 3.5, Math.max(least.dy, highest)) };
+  const spare = (room.wide / scale - natural) / widths.length;
+  if (spare > 0) {
+    const broader = (/** @type {number} */ wide) => Math.min(wide + spare, BROAD * unit);
+    sizes = withWidths(sizes, widths.map(wide => Math.max(wide, broader(wide))));
+  } else if (spare < -1 && natural * scale < maxOverflow * room.wide) {
+    sizes = narrowed(marks, step, sizes, room.wide / scale);
+  }
+
+  // By the whole tree, so that nothing moves while its frames play.
+  const { left, wide } = endsOf(marks, step, sizes);
+  sizes = { ...sizes, right: left + wide };
+  const high = rows * sizes.dy + low;
+  return { sizes, left, wide, high, scale, fits: Math.min(room.wide / wide, room.high / high) };
+}
+
+/**
+ * The same sizes with columns that are so wide: a mark is in the middle of its column, or at its
+ * left with its label beside it.
+ * @template {Sizes} T
+ * @param {T} sizes
+ * @param {number[]} widths
+ * @returns {T}
+ */
+function withWidths(sizes, widths) {
+  let left = 0;
+  const xs = widths.map(wide => {
+    const x = sizes.below ? left + (wide - widths[0]) / 2 : left;
+    left += wide;
+    return x;
+  });
+  return { ...sizes, widths, xs };
+}
+
+/**
+ * The same sizes with the widest columns made narrower until marks fit, or until none can be; then
+ * the labels that nothing follows end where the room does, but not where marks themselves do not
+ * fit.
+ * @template {Sizes} T
+ * @param {Mark[]} marks
+ * @param {Step} step
+ * @param {T} sizes
+ * @param {number} room
+ * @returns {T}
+ */
+function narrowed(marks, step, sizes, room) {
+  const { widths, least, size } = sizes;
+  let narrower = sizes;
+  let ends = endsOf(marks, step, sizes);
+  for (let most = Math.max(...widths); most > least.dx && ends.wide > room; ) {
+    most = Math.max(least.dx, most - 4);
+    narrower = withWidths(sizes, widths.map(wide => Math.min(wide, most)));
+    ends = endsOf(marks, step, narrower);
+  }
+  const end = ends.left + room;
+  const isCut = ends.wide > room && narrower.xs[narrower.xs.length - 1] + 6 * size < end;
+  return isCut ? { ...narrower, end } : narrower;
+}

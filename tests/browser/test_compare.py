@@ -220,7 +220,7 @@ def test_presented_it_shows_the_race_and_nothing_else(seen):
     present(page)
     page.wait_for_function(FOLLOWED)
     expect(page.locator(".sv-key-hint")).to_be_visible()
-    for part in (".sv-standing", ".sv-title-line", ".sv-race-svg", ".sv-run >> nth=2 >> .sv-svg"):
+    for part in (".sv-standing", ".sv-asked", ".sv-race-svg", ".sv-run >> nth=2 >> .sv-svg"):
         expect(page.locator(f"{BOARD} {part}")).to_be_visible()
     for part in (f"{BOARD} .sv-table", f"{BOARD} .sv-texts", "#sv-compare-run"):
         expect(page.locator(part)).to_be_hidden()

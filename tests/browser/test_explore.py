@@ -109,6 +109,7 @@ def test_presets_and_temperatures_answer_at_once(serve, visit):
     expect(chips).to_have_count(6)
     page.get_by_role("button", name="Story").click()
     expect(page.locator("#sv-prompt textarea")).to_have_value(example["prompts"]["Story"])
+    expect(chips.and_(page.locator("[aria-pressed=true]"))).to_have_text("Story")
     expect(page.locator("#sv-prompts .sv-about-model")).to_have_text(example["about"])
 
 
@@ -207,9 +208,13 @@ def test_escape_closes_the_topmost_of_what_is_open(serve, visit):
 
 def test_no_line_of_the_text_is_cut_when_it_is_presented(page):
     page.set_viewport_size({"width": 1280, "height": 720})
+    asked = page.locator(f"{STAGE} .sv-asked")
+    expect(asked).to_be_hidden()
     to_step(page, 5)
     present(page)
     page.wait_for_function(WHOLE_LINES)
+    expect(asked).to_be_visible()
+    assert asked.inner_text() == page.locator(f"{STAGE} .sv-prompt").text_content().strip()
     present(page)
 
 

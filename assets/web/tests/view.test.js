@@ -109,6 +109,14 @@ test('a step with many siblings that were not visited takes the rows that there 
   }
 });
 
+test('names of a chain are whole on two lines where one is too narrow for them', () => {
+  const names = ['the', 'shorter', 'wavelengths', 'of', 'light', 'including'];
+  const { svg, labels } = drawTree(chain(names), { width: 280, height: 160 });
+  assert.deepEqual(labels(), names);
+  const heights = [...svg.querySelectorAll('.node > text')].map(text => text.getAttribute('y'));
+  assert.equal(new Set(heights).size, 2);
+});
+
 test('text is only ever text', () => {
   const { svg } = drawTree(chain(['<img src=x onerror=alert(1)>', '${1}', '</svg><script>']));
   assert.equal(svg.querySelectorAll('img, script').length, 0);

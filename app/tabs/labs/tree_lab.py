@@ -105,7 +105,7 @@ def presets() -> list[JsonObject]:
             "nodes": 32,
             "levels": 8,
             "width": 3,
-            "heading": f"With {timed}’s acceptance and pass times",
+            "heading": f"with {timed}’s acceptance and pass times",
             "about": f"{title}, temperature 0.6.",
         },
         {
@@ -114,7 +114,7 @@ def presets() -> list[JsonObject]:
             "nodes": 64,
             "levels": 11,
             "width": 3,
-            "heading": f"With Llama 3 70B’s acceptance and {timed}’s pass times",
+            "heading": f"with Llama 3 70B’s acceptance and {timed}’s pass times",
             "about": f"Acceptance of {paper.title}, from the paper.",
         },
     ]
@@ -143,7 +143,7 @@ def build(service: RunService) -> None:
     builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
     first = trees(start[0])
     own = {
-        "heading": "With your acceptance" + start[0]["heading"].partition("acceptance")[2],
+        "heading": "with your acceptance" + start[0]["heading"].partition("acceptance")[2],
         "about": f"Your acceptance; pass times of {start[0]['title']}.",
     }
     past = recorded.read()

@@ -43,6 +43,7 @@ def facts(trace):
         "own": quote(step.emitted_texts[-1]),
         "left": after.rows["residual"][after.tokens.index(step.tokens[node])],
         "kept_step": shows[0] + 1,
+        "kept_token": quote(accepting.texts[shows[1]]),
         "kept_coin": accepting.coin[shows[1]],
         "kept_prob": accepting.accept_prob[shows[1]],
     }

@@ -29,7 +29,7 @@ HOT = 1.0  # the temperature of the runs, at which guesses are often wrong
 WARM = 0.6  # that of the curves
 TREE = RunConfig(QUESTION, f"sequoia:size={NODES},depth=6", "sequoia", temperature=HOT)
 CHAIN = RunConfig(QUESTION, f"chain:depth={GUESSES}", "speculative-sampling", temperature=HOT)
-PLACES = {"memory": "weights in memory", "disk": "weights on disk"}
+PLACES = {"memory": "in memory", "disk": "on disk"}
 # The measured curves: nodes of the trees, steps of each, and rounds over all of them.
 SIZES = (1, 2, 4, 8, 16, 32, 64, 96, 128)
 STEPS = 8
@@ -49,6 +49,7 @@ def facts(tree, chain, alone, measured):
         "curves_at": WARM,
         "nodes": NODES,
         "guesses": GUESSES,
+        "tree_guesses": NODES - 1,
         "plain_ms": 1000 * alone.counts.seconds_per_step,
         "active": EXPERTS[0],
         "experts": EXPERTS[1],
@@ -148,38 +149,34 @@ def charts(measured):
         base = curve["points"][0]["ms"]
         best = best_point(curve)
         speed = partial(speedup_of, curve=curve)
-        label = f"fastest: {best['nodes']} nodes"
-        times.append(line(place, curve, best, label, lambda point, base=base: point["ms"] / base))
-        label = f"best: {best['nodes']} nodes, {speed(best):.1f} ×"
-        speeds.append(line(f"speed, {place}", curve, best, label, speed))
+        label = f"{place} (fastest: {best['nodes']} nodes)"
+        times.append(line(label, curve, best, lambda point, base=base: point["ms"] / base))
+        label = f"speed {place} ({best['nodes']} nodes: {speed(best):.1f} ×)"
+        speeds.append(line(label, curve, best, speed))
     largest = curve["points"][-1]
-    label = f"most: {largest['nodes']} nodes, {largest['tokens']:.1f} tokens"
+    label = f"tokens per pass ({largest['nodes']} nodes: {largest['tokens']:.1f})"
     # The places come first: they have the colours that they have in the other picture.
-    speeds.append(line("tokens per pass", curve, largest, label, itemgetter("tokens")))
-    x = f"tree nodes, logarithmic; {LABELS[SMOLLM2]}, temperature {WARM}"
+    speeds.append(line(label, curve, largest, itemgetter("tokens")))
+    x = f"tree nodes (log scale), temperature {WARM}"
+    model = LABELS[SMOLLM2]
     return (
         Figure(
             "Time by nodes",
             "times",
-            {"x": x, "y": "time of a step (plain step = 1)", "curves": times},
+            {"x": x, "y": f"step time (plain = 1), {model}", "curves": times},
         ),
         Figure(
             "Tokens and speed",
             "times",
-            {"x": x, "y": "tokens, or speed (plain = 1)", "curves": speeds},
+            {"x": x, "y": f"tokens or × plain speed, {model}", "curves": speeds},
         ),
     )
 
 
-def line(name, curve, best, label, height):
-    """A curve of a picture, with a label for one of its points."""
+def line(label, curve, best, height):
+    """A curve of a picture, of which one point is marked."""
     points = [[point["nodes"], height(point)] for point in curve["points"]]
-    return {
-        "name": name,
-        "points": points,
-        "best": [best["nodes"], height(best)],
-        "label": label,
-    }
+    return {"label": label, "points": points, "best": [best["nodes"], height(best)]}
 
 
 LESSON = Lesson(

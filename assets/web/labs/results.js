@@ -47,7 +47,7 @@ export function verdictOf(row) {
   if (deviation === null)
     return [
       `That ${title} is ${declared ? 'lossless' : 'lossy'} is ${kind}.`,
-      'Not computed here: too many outcomes, or noise that is continuous.',
+      'Not computed here: there are too many outcomes, or infinitely many, as in a race.',
     ];
   const computed = runs === 1 ? 'Nothing here is random' : `All ${runs} outcomes computed`;
   const equal = deviation ? `equal but for rounding (${deviationText(deviation)})` : 'equal';
@@ -60,7 +60,7 @@ export function verdictOf(row) {
     ];
   return [
     `${title} does not write the target’s distribution p.`,
-    `${computed}; a probability differs from p by ${deviationText(deviation)}.` +
+    `${computed}; the largest difference from p is ${deviationText(deviation)}.` +
       (declared ? ' The rule is declared lossless; this node refutes it.' : ''),
   ];
 }
@@ -69,7 +69,7 @@ export function verdictOf(row) {
 export function wordFor({ kind, deviation, declared }) {
   if (kind === 'equal') return '= p';
   if (kind === 'differs') return `≠ p, by ${deviationText(deviation ?? 0)}`;
-  return `${declared ? '=' : '≠'} p, ${kind === 'proven' ? 'proven' : 'declared'}`;
+  return `${declared ? '=' : '≠'} p, ${kind === 'proven' ? 'by proof' : 'as declared'}`;
 }
 
 /** @param {{ of: number, texts: number[][] }} law @param {number} levels */
@@ -136,7 +136,7 @@ export function writeRules(root, { rows, levels }, selected, chosen) {
       written.title = verdictOf(row).join(' ');
       line.append(
         name,
-        make('td', row.accepted === null ? '–' : row.accepted.toFixed(digits)),
+        make('td', row.accepted?.toFixed(digits) ?? 'not computed'),
         drawn,
         written,
         make('td', SCHEMES[row.scheme ?? ''] ?? row.scheme ?? ''),

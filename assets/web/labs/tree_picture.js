@@ -2,6 +2,7 @@
 // a small picture.
 
 import { makeSvg } from '../base/dom.js';
+import { plural } from '../base/text.js';
 import { treeLayout } from '../tree/layout.js';
 import { curve } from '../tree/paint.js';
 
@@ -66,8 +67,8 @@ export function treePicture(tree) {
 export function nodeText({ parents, chance }, node) {
   const parent = parents[node];
   if (parent < 0) {
-    const drafted = `${parents.length - 1} drafted tokens`;
-    return `The root, the last token of the text, with ${drafted}. Select a node.`;
+    const drafted = plural(parents.length - 1, 'drafted token');
+    return `The root is the last token of the text; with it go ${drafted}. Select a node.`;
   }
   const rank = parents.slice(0, node).filter(other => other === parent).length + 1;
   const above = parent ? 'its parent' : 'the root';

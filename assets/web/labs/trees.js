@@ -118,10 +118,10 @@ export function treeLab(element, start, askTrees) {
     $('status').textContent = '';
     trees = answer.trees;
     $('cards').replaceChildren(...trees.map(card));
-    const { answer: text, others } = answer;
-    const whole = `${basis.heading}, ${text[0].toLowerCase()}${text.slice(1)}`;
-    $('answer').textContent = whole.replaceAll('-', '\u2011'); // no name is broken
-    $('about').textContent = `${basis.about} ${others}`;
+    $('question').textContent = `Which tree is fastest ${basis.heading}?`;
+    $('answer').textContent = answer.answer.replaceAll('-', '\u2011'); // no name is broken
+    $('about').textContent = `${basis.about} ${answer.others}`;
+    root.style.setProperty('--about', JSON.stringify(` ${basis.about}`)); // when presented
     $('why').textContent = answer.why;
     open(trees.some(tree => tree.name === name) ? name : 'sequoia');
   }
@@ -167,6 +167,7 @@ export function treeLab(element, start, askTrees) {
     $('name').textContent = `${tree.title}: ${sizesOf}, ${plural(tree.passes, 'draft pass')}`;
     // Every row of a large tree has its height, and the page scrolls.
     $('tree').style.setProperty('--rows', String(leavesOf(tree)));
+    $('masked').textContent = `Attention mask: ${tree.title}`;
     picture.show(stepOf(tree));
     $('mask').replaceChildren(maskPicture(tree));
     select(0);

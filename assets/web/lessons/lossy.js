@@ -80,9 +80,12 @@ export function lossyFigure(box, start, server) {
       const rule = rules.rules[number];
       const isShown = start.answered || answers[number] !== null;
       press(choice, [true, false].indexOf(/** @type {any} */ (answers[number])));
-      const answer = answers[number] === !rule.wrong_on ? 'Yes. ' : 'No. ';
-      verdict.textContent = isShown ? (start.answered ? '' : answer) + sentence(rule) : '';
-      row.className = isShown ? kind(rule) : '';
+      const isRight = (start.answered || answers[number]) === !rule.wrong_on;
+      let answer = isRight ? 'Yes. ' : 'No. ';
+      if (start.answered) answer = '';
+      verdict.textContent = isShown ? answer + sentence(rule) : '';
+      row.className = '';
+      if (isShown) row.className = isRight ? 'right' : 'wrong';
     });
     const right = answers.filter((word, number) => word === !rules.rules[number].wrong_on).length;
     const done = answers.filter(word => word !== null).length;
@@ -91,11 +94,6 @@ export function lossyFigure(box, start, server) {
       : `${done} of ${answers.length} answered` +
         `${done ? `, ${right} right with these p and q` : ''}.`;
   }
-}
-
-/** @param {JudgedRule} rule */
-function kind({ wrong_here: here, wrong_on: on }) {
-  return here || on ? 'lossy' : 'exact';
 }
 
 /** @param {JudgedRule} rule */

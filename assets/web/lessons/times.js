@@ -12,11 +12,11 @@ const LEFT = 56;
 const RIGHT = 20;
 const TOP = 34; // with the title of the axis
 const BOTTOM = 52;
-const LEAST = 560; // as wide as the names of the curves need
+const LEAST = 440; // as wide as the names of the curves need
 
 /** @type {import('./types.js').Figure} */
 export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
-  const bests = curves.map(({ name, label }) => `${name}, ${label}`).join('; ');
+  const bests = curves.map(({ label }) => label).join('; ');
   const svg = makeSvg('svg', { role: 'img', 'aria-label': `${y} by ${x}: ${bests}` }, box);
   const all = curves.flatMap(({ points }) => points);
   const highest = Math.max(...all.map(([, time]) => time));
@@ -48,7 +48,7 @@ export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
       { ticks: ticks(0, most, 5).map(time => [up(time), time]), title: y },
       unit,
     );
-    curves.forEach(({ name, points, best: [n, time], label }, i) => {
+    curves.forEach(({ label, points, best: [n, time] }, i) => {
       const group = makeSvg('g', { class: `curve curve-${i}` }, svg);
       const places = points.map(([a, b]) => `${across(a)} ${up(b)}`);
       makeSvg('path', { d: `M${places.join('L')}` }, group);
@@ -58,7 +58,7 @@ export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
       const line = top + (26 + 28 * i) * unit;
       makeSvg('path', { d: `M${left + 16 * unit} ${line - 5 * unit}h${34 * unit}` }, group);
       const place = { class: 'label', x: left + 60 * unit, y: line };
-      makeSvg('text', place, group, `${name}, ${label}`);
+      makeSvg('text', place, group, label);
     });
   }
 

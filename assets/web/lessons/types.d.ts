@@ -61,7 +61,7 @@ export interface Races {
 export interface Times {
   x: string;
   y: string;
-  curves: { name: string; points: [number, number][]; best: [number, number]; label: string }[];
+  curves: { label: string; points: [number, number][]; best: [number, number] }[];
 }
 
 /** What a rule writes on a tree, beside the target. */

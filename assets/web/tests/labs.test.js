@@ -126,7 +126,7 @@ test('the lab takes as many tokens and children as it can enumerate', () => {
 
 test('a node of a tree is described in words', () => {
   const tree = { parents: [-1, 0, 0, 1], chance: [1, 0.5, 0.25, 0.2] };
-  assert.match(nodeText(tree, 0), /with 3 drafted tokens/);
+  assert.match(nodeText(tree, 0), /with it go 3 drafted tokens/);
   assert.equal(
     nodeText(tree, 3),
     'Level 2, child 1 of its parent: accepted with probability 0.20, and with 0.40 if its parent is accepted.',
@@ -137,7 +137,7 @@ test('what is said of a rule is what was computed; a declaration is called one',
   const numbers = { runs: 4, deviation: 0.25, accepted: null, best: null, scheme: 'iid' };
   const row = { title: 'Mine', declared: true, reason: 'Mine is exact.', ...numbers };
   const said = more => verdictOf({ ...row, ...more }).join(' ');
-  assert.match(said({ kind: 'differs' }), /does not write .*differs from p by 0\.25\..*this node refutes it/);
+  assert.match(said({ kind: 'differs' }), /does not write .*difference from p is 0\.25\..*this node refutes it/);
   assert.match(
     said({ kind: 'equal', deviation: 0, declared: false }),
     /writes exactly .*lossy in general/,
@@ -157,8 +157,8 @@ test('what is said of a rule is what was computed; a declaration is called one',
     'what differs is written so',
   );
   assert.doesNotMatch(said({ kind: 'equal' }), /lossless rule/);
-  assert.equal(wordFor({ ...row, kind: 'proven' }), '= p, proven');
-  assert.equal(wordFor({ ...row, kind: 'only declared', declared: false }), '≠ p, declared');
+  assert.equal(wordFor({ ...row, kind: 'proven' }), '= p, by proof');
+  assert.equal(wordFor({ ...row, kind: 'only declared', declared: false }), '≠ p, as declared');
 });
 
 test('a token that a longer block accepts shows the test of that block', () => {

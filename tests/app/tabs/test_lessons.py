@@ -282,12 +282,15 @@ def test_cost():
         assert facts.values[f"{name}_tokens"] == pytest.approx(tokens(trace))
     assert facts.values["tree_speedup"] < 1
     assert facts.values["model"] == LABELS[SMOLLM2]
-    assert all(LABELS[SMOLLM2] in figure.data["x"] for figure in facts.figures)
+    assert all(LABELS[SMOLLM2] in figure.data["y"] for figure in facts.figures)
     shown = facts.shows.picture - len(cost.LESSON.recordings)
     assert facts.figures[shown].label == "Tokens and speed", "which answers the exercise"
     # A place of the weights has one colour in both pictures, which follows from its position.
     of_time, of_speed = (
-        [curve["name"].removeprefix("speed, ") for curve in figure.data["curves"]]
+        [
+            curve["label"].removeprefix("speed ").partition(" (")[0]
+            for curve in figure.data["curves"]
+        ]
         for figure in facts.figures
     )
     assert of_speed[: len(of_time)] == of_time

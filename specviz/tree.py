@@ -179,8 +179,8 @@ class TokenTree:
         probes: nodes that only ask the target what follows them; no rule compares or accepts them.
         origin: node -> the same node in the tree that the draft read, where a builder re-ranked;
             None elsewhere.
-        order: all nodes, parents first, as the target is to read them in its pass; None as they
-            were drawn.
+        pass_order: all nodes, parents first, as the target is to read them in its pass; None as
+            they were drawn.
 
     >>> tree = TokenTree(root=5)
     >>> child = tree.add(0, token=7)
@@ -199,7 +199,7 @@ class TokenTree:
         self.growth = Growth()
         self.probes = list[int]()
         self.origin: dict[int, int] | None = None
-        self.order: Sequence[int] | None = None
+        self.pass_order: Sequence[int] | None = None
         self.shape: Topology | None = None  # the latest `topology`
 
     def __len__(self) -> int:
@@ -245,6 +245,6 @@ class TokenTree:
             node = self.parents[node]
         return tuple(reversed(tokens))
 
-    def position(self, node: int) -> int:
+    def next_position(self, node: int) -> int:
         """The absolute position in the text of the token that would follow `node`."""
         return self.start + self.depths[node] + 1

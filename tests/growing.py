@@ -34,7 +34,7 @@ def grow(
     tree = TokenTree(context[-1], start=len(context) - 1, scheme=scheme or builder.schemes[0])
     draft = Draft(ModelSession("model", session), tree, list(context), Sampling(temperature))
     state = builder.start() if state is None else state
-    return builder(draft, Seeded(seed), tree.scheme, tokens_left, state), draft
+    return builder(draft, Seeded(seed), tokens_left, state), draft
 
 
 def path_prob(tree, node):

@@ -54,7 +54,7 @@ def places(pair, prompt, seed, count, trees):
             builder = strategy_of("builder", TREES[shape])
             draft = session.draft(scheme)
             first = (1000 * seed + place) * trees + drawn
-            tree = builder(draft, Seeded(first), scheme, 64, builder.start())
+            tree = builder(draft, Seeded(first), 64, builder.start())
             p = session.score(tree)
             for rule in rules:
                 if (tree_of(rule), rule.schemes[0]) != (shape, scheme):

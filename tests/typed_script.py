@@ -41,9 +41,7 @@ class Single(TreeBuilder):
     name: ClassVar[str] = "single"
     title: ClassVar[str] = "Single"
 
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: object
-    ) -> TokenTree:
+    def __call__(self, draft: Draft, rng: Randomness, tokens_left: int, state: object) -> TokenTree:
         if tokens_left > 1:
             (row,) = draft.expand([0])
             draft.tree.add(0, rng.draw(row))

@@ -8,11 +8,13 @@ from typing import Any, ClassVar, Protocol, Self, TypeAlias
 import numpy as np
 
 from ..base.codec import JsonObject
+from ..config.run_config import RunConfig
 from ..config.strategy import SCHEMES, Strategy, number
+from ..sampling.children import draw_children
 from ..sampling.distributions import Distributions, Sampling
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
-from ..verifiers.base import Verdict, Verifier
+from ..verifiers.base import Verdict
 
 MAX_NODES = 1024
 # What one step leaves to the next. Each builder has its own type, which nobody else looks into; a
@@ -39,8 +41,8 @@ class DraftSource(Protocol):
     def expand(self, tree: TokenTree, nodes: Sequence[int], sampling: Sampling) -> list[np.ndarray]:
         """Rows after nodes of a tree, in one pass."""
 
-    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
-        """The row `q` at temperature 1 where that is known."""
+    def certainty_row(self, node: int, q: np.ndarray) -> np.ndarray:
+        """The row that shows how certain the drafter is."""
 
 
 class Draft:
@@ -92,11 +94,19 @@ class Draft:
         self.tree.draft_distributions.update(zip(nodes, rows, strict=True))
         return rows
 
-    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
-        """The row `q`, [V], after an expanded `node`; at temperature 1 if it is of temperature 0
-        and that is known."""
+    def draw_children(self, node: int, count: int, rng: Randomness) -> list[int]:
+        """Tokens for up to `count` children of an expanded `node`, drawn by the tree's scheme."""
+        tree = self.tree
+        q = tree.draft_distributions[node]
+        position = tree.next_position(node)
+        return draw_children(q, count, tree.scheme, rng, position, self.sparse)
+
+    def certainty_row(self, node: int, q: np.ndarray) -> np.ndarray:
+        """The row, [V], that shows how certain the drafter is after an expanded `node`: its row
+        `q`, and at temperature 0, where every row looks certain, the one at temperature 1 if that
+        is known."""
         assert self.source is not None
-        return self.source.at_temperature_1(node, q)
+        return self.source.certainty_row(node, q)
 
 
 class TreeBuilder(Strategy):
@@ -104,7 +114,7 @@ class TreeBuilder(Strategy):
 
     >>> class Single(TreeBuilder):
     ...     name, title = "single", "Single"
-    ...     def __call__(self, draft, rng, scheme, tokens_left, state):
+    ...     def __call__(self, draft, rng, tokens_left, state):
     ...         if tokens_left > 1:
     ...             draft.tree.add(0, rng.draw(draft.expand([0])[0]))
     ...         return draft.tree
@@ -143,22 +153,19 @@ class TreeBuilder(Strategy):
     @property
     def is_chain(self) -> bool:
         """Whether no node of its trees has more than one child."""
-        return getattr(self, "width", 2) == 1 or getattr(self, "size", 3) <= 2
+        return False
 
     @property
     def is_paths(self) -> bool:
         """Whether its trees are equally long chains that share only the root."""
         return self.is_chain
 
-    def prepare(
-        self, verifier: Verifier, temperature: float, drafter: str, pair: str, on_disk: bool = False
-    ) -> Self:
+    def prepare(self, config: RunConfig, info: JsonObject) -> Self:
         """The builder for this run, with every parameter that says "auto" resolved.
 
         Args:
-            verifier, temperature: the rule, and the target's temperature.
-            drafter, pair: the menu name of the drafter, and the name of the pair.
-            on_disk: whether the target's weights are read from the disk in every pass.
+            config: the run.
+            info: what its pair says about itself, its "name" say.
         """
         return self
 
@@ -166,15 +173,12 @@ class TreeBuilder(Strategy):
         """The state before the first step, a plain value that is passed on and never kept."""
         return None
 
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: State
-    ) -> TokenTree:
+    def __call__(self, draft: Draft, rng: Randomness, tokens_left: int, state: State) -> TokenTree:
         """Grow `draft.tree` and return the tree, only its root where nothing is drafted.
 
         Args:
-            draft: the draft during this step.
+            draft: the draft during this step; `draft.tree.scheme` says how children are drawn.
             rng: where chance comes from.
-            scheme: how children are drawn, one of `schemes`.
             tokens_left: how many tokens the text may still grow by, at least 1; nodes deeper than
                 one less are useless.
             state: what earlier steps left.

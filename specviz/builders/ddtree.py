@@ -29,7 +29,7 @@ class DDTree(RankedBuilder):
     depth: int = max_depth(8)
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Rate | None
+        self, draft: Draft, rng: Randomness, tokens_left: int, state: Rate | None
     ) -> TokenTree:
         tree = draft.tree
         deepest = min(self.depth, tokens_left - 1)

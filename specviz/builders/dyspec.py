@@ -9,6 +9,7 @@ drawn token is dropped for its value.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from heapq import heappop, heappush, nsmallest
 from typing import Annotated, ClassVar, Literal
 
@@ -32,52 +33,61 @@ GAIN = 0.5  # the next threshold is multiplied by (nodes / wanted nodes) to this
 RISE = 1.25  # by how much the threshold rises after a tree that was cut
 
 
+@dataclass
+class Remainder:
+    """What is left to draw after a node that the draft has read.
+
+    Attributes:
+        tokens: those of its children, drawn one by one.
+        row: the draft's row without the tokens that were drawn, [V].
+        mass, squares: the sums of the row and of its squares.
+    """
+
+    tokens: Iterator[int]
+    row: np.ndarray
+    mass: float
+    squares: float
+
+
 class SlotHeap:
     """The slots where a token could be drawn, the most likely one first; at most one slot a parent
     at any time."""
 
-    def __init__(self, draft: Draft, scheme: str, rng: Randomness, agreement: float = 1.0) -> None:
+    def __init__(self, draft: Draft, rng: Randomness, agreement: float = 1.0) -> None:
         self.draft = draft
         self.tree = draft.tree
-        self.scheme = scheme
         self.rng = rng
         self.agreement = agreement  # how much of what the draft promises is accepted
-        self.children: dict[int, Iterator[int]] = {}  # of a node that was read, still to draw
-        # The draft's row after a node, without the tokens that were drawn.
-        self.left: dict[int, np.ndarray] = {}
-        self.mass: dict[int, float] = {}  # what it adds up to, and its squares
-        self.squares: dict[int, float] = {}
+        self.left: dict[int, Remainder] = {}  # of the nodes that were read
         self.slots: list[tuple[float, int]] = []  # minus the key, and the parent
-        # Of a parent's slot, the chance that its token is accepted; where it is unread, the most.
-        self.chances: dict[int, float] = {}
         self.path_prob = [1.0]
         self.waiting: list[tuple[tuple[int, float], ...]] = []
 
     def add(self, parent: int, key: float) -> None:
         """Add a slot below a parent."""
         heappush(self.slots, (-key, parent))
-        self._weigh(parent)
 
-    def _weigh(self, parent: int) -> None:
-        """Store the chance of a parent's slot, before its token is drawn."""
+    def chance(self, parent: int) -> float:
+        """The chance that the token of a parent's slot is accepted, before it is drawn; an upper
+        bound while the parent is unread."""
         chance = self.path_prob[parent] * self.agreement
-        if self.mass.get(parent):
+        left = self.left.get(parent)
+        if left and left.mass:
             # The draft's probability of the token that it will draw, in expectation.
-            chance *= self.squares[parent] / self.mass[parent]
-        self.chances[parent] = chance
+            chance *= left.squares / left.mass
+        return chance
 
     def heaviest(self) -> float:
         """The chance of the slot whose token is most likely to be accepted."""
-        return max(self.chances[parent] for _, parent in self.slots)
+        return max(self.chance(parent) for _, parent in self.slots)
 
     def read(self, nodes: list[int]) -> None:
         """Have the draft read nodes, in one pass."""
         for node, q in zip(nodes, self.draft.expand(nodes), strict=True):
-            self.children[node] = iter_children(q, self.scheme, self.rng, self.tree.position(node))
-            self.left[node] = q.copy()
-            self.mass[node] = float(q.sum())
-            self.squares[node] = float(np.square(q).sum())
-            self._weigh(node)
+            position = self.tree.next_position(node)
+            tokens = iter_children(q, self.tree.scheme, self.rng, position)
+            squares = float(np.square(q).sum())
+            self.left[node] = Remainder(tokens, q.copy(), float(q.sum()), squares)
 
     def fill(self, threshold: float = 0.0) -> int | None:
         """Draw the token of the best slot; the slot after it is added if its key is above a
@@ -87,13 +97,13 @@ class SlotHeap:
         """
         minus_key, parent = heappop(self.slots)
         left = self.left[parent]
-        if not left.any():
+        if not left.row.any():
             return None
         # Recorded before the token is drawn: it may not decide anything about its own slot.
         self.waiting.append(
             tuple((other, -minus) for minus, other in nsmallest(WAITING, self.slots))
         )
-        token = next(self.children[parent])
+        token = next(left.tokens)
         node = self.tree.add(parent, token, -minus_key)
         self.path_prob.append(
             self.path_prob[parent]
@@ -101,11 +111,11 @@ class SlotHeap:
             * float(self.tree.draft_distributions[parent][token])
         )
         # Of some 50,000 numbers only one changes, but the mass has to end at exactly 0.
-        self.squares[parent] = max(0.0, self.squares[parent] - float(left[token]) ** 2)
-        left[token] = 0.0
-        self.mass[parent] = float(left.sum())
+        left.squares = max(0.0, left.squares - float(left.row[token]) ** 2)
+        left.row[token] = 0.0
+        left.mass = float(left.row.sum())
         # The next sibling is tried where this token and its elders are rejected.
-        key = self.path_prob[parent] * self.mass[parent]
+        key = self.path_prob[parent] * left.mass
         if key > threshold:
             self.add(parent, key)
         return node
@@ -115,7 +125,7 @@ class SlotHeap:
     ) -> TokenTree:
         """The tree with a record of how it grew, in the order in which the target is to read it."""
         self.tree.growth = Growth(waiting=tuple(self.waiting), threshold=threshold, cost=cost)
-        self.tree.order = self.tree.topology.heavy_path if reorder else None
+        self.tree.pass_order = self.tree.topology.heavy_path if reorder else None
         return self.tree
 
 
@@ -152,10 +162,10 @@ class DySpec(RatedBuilder, SlotBuilder):
     reorder: bool = REORDER
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Rate | None
+        self, draft: Draft, rng: Randomness, tokens_left: int, state: Rate | None
     ) -> TokenTree:
         agreement = state.agreement if state else 1.0
-        heap = SlotHeap(draft, scheme, rng, agreement)
+        heap = SlotHeap(draft, rng, agreement)
         tree = draft.tree
         deepest = min(self.depth, tokens_left - 1)
         if deepest:
@@ -204,15 +214,19 @@ class DySpecThreshold(SlotBuilder):
     depth: int = max_depth(8)
     reorder: bool = REORDER
 
+    @property
+    def is_chain(self) -> bool:
+        return self.size <= 2
+
     def start(self) -> float | None:
         if self.threshold == "auto":
             return max(LOW, min(0.5, 1 / self.size))
         return None
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: float | None
+        self, draft: Draft, rng: Randomness, tokens_left: int, state: float | None
     ) -> TokenTree:
-        heap = SlotHeap(draft, scheme, rng)
+        heap = SlotHeap(draft, rng)
         tree = draft.tree
         level = [0]
         threshold = float(self.threshold if state is None else state)

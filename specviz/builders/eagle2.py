@@ -27,7 +27,7 @@ class LevelBuilder(RankedBuilder):
     )
 
     def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Rate | None
+        self, draft: Draft, rng: Randomness, tokens_left: int, state: Rate | None
     ) -> TokenTree:
         tree = draft.tree
         agreement = state.agreement if state else 1.0
@@ -38,7 +38,7 @@ class LevelBuilder(RankedBuilder):
             if not level or not self.is_likely(sum(path_prob[node] for node in level)):
                 break
             rows = draft.expand(level)
-            if not self.is_certain(depth, draft.at_temperature_1(level[0], rows[0])):
+            if not self.is_certain(depth, draft.certainty_row(level[0], rows[0])):
                 break
             children = []
             for node, q in zip(level, rows, strict=True):
@@ -54,6 +54,10 @@ class LevelBuilder(RankedBuilder):
                 path_prob.append(prob)
             level = level[: self.width]
         return self.keep_best(draft, path_prob, state)
+
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1 or super().is_chain
 
     def is_likely(self, mass: float) -> bool:
         """Whether the draft is to read a level, by what the probabilities of its paths add up
@@ -96,6 +100,10 @@ class Ddd(LevelBuilder):
     mass: float = number(
         0.3, 0.0, 1.0, "Least probability", "Stop if a level's paths together are less likely."
     )
+
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1 or super().is_chain
 
     def is_likely(self, mass: float) -> bool:
         return mass >= self.mass

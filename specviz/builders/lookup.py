@@ -59,9 +59,11 @@ class PromptLookup(TreeBuilder):
     width: int = number(4, 1, 64, "Matches", "Number of continuations merged into the tree.")
     size: int = tree_size(32)
 
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: object
-    ) -> TokenTree:
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1 or self.size <= 2
+
+    def __call__(self, draft: Draft, rng: Randomness, tokens_left: int, state: object) -> TokenTree:
         # The target's own token takes the last place that the text has.
         count = min(self.depth, tokens_left - 1)
         # Lazily: matches behind the first few are never looked for.
@@ -128,9 +130,7 @@ class Lookahead(TreeBuilder):
     def start(self) -> Window:
         return Window()
 
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: Window
-    ) -> TokenTree:
+    def __call__(self, draft: Draft, rng: Randomness, tokens_left: int, state: Window) -> TokenTree:
         tree = draft.tree
         guesses = state.pool.get(tree.tokens[0], ())
         add_sequences(tree, ((guess[: tokens_left - 1], None) for guess in guesses), self.size)

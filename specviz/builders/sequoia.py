@@ -13,13 +13,14 @@ import numpy as np
 from pydantic import AfterValidator, Field
 
 from ..base.codec import JsonObject, Probability
+from ..config.run_config import RunConfig
 from ..config.strategy import number
 from ..record.running_acceptance import RunningAcceptance
 from ..record.vectors import check_acceptance, find_acceptance, path_acceptance, stored
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import Growth, TokenTree, Topology
-from ..verifiers.base import Verdict, Verifier
+from ..verifiers.base import Verdict
 from .base import Draft, max_depth, tree_size
 from .plans import (
     best_tree,
@@ -87,12 +88,12 @@ class PlannedBuilder(StaticBuilder):
     def shape(self) -> Topology:
         return self.plan(self.vector)
 
-    def prepare(
-        self, verifier: Verifier, temperature: float, drafter: str, pair: str, on_disk: bool = False
-    ) -> Self:
+    def prepare(self, config: RunConfig, info: JsonObject) -> Self:
         if not isinstance(self.acceptance, str):
             return self
-        vector = find_acceptance(verifier.name, temperature, drafter, pair)
+        drafter = config.drafter.name
+        pair = info["name"]
+        vector = find_acceptance(config.verifier.name, config.temperature, drafter, pair)
         # Another pair's or drafter's vector is only where learning begins.
         learns = self.acceptance == "measured" or not stored(drafter, pair)
         resolved = RunningAcceptance.begin(vector) if learns else vector
@@ -108,7 +109,6 @@ class PlannedBuilder(StaticBuilder):
         self,
         draft: Draft,
         rng: Randomness,
-        scheme: str,
         tokens_left: int,
         state: RunningAcceptance | None,
     ) -> TokenTree:
@@ -116,7 +116,7 @@ class PlannedBuilder(StaticBuilder):
         shape = self.plan(vector)
         # What the shape was planned by: shown as each node's key.
         chance = _reach(shape, vector)
-        tree = fill(draft, shape, scheme, rng, tokens_left, keys=chance)
+        tree = fill(draft, shape, rng, tokens_left, keys=chance)
         tree.growth = Growth(
             acceptance=vector,
             smoothed=(self.smooths and isotonic(vector) != vector) or None,

@@ -15,7 +15,6 @@ from pydantic import Field, model_validator
 from ..base.codec import JsonObject
 from ..base.errors import ParameterError
 from ..config.strategy import number
-from ..sampling.children import draw_children
 from ..sampling.distributions import Distributions
 from ..sampling.randomness import Randomness
 from ..tree import Growth, TokenTree, Topology
@@ -36,16 +35,13 @@ class StaticBuilder(TreeBuilder):
         # A second child anywhere has rank 1.
         return not self.shape.rank.any()
 
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: State
-    ) -> TokenTree:
-        return fill(draft, self.shape, scheme, rng, tokens_left)
+    def __call__(self, draft: Draft, rng: Randomness, tokens_left: int, state: State) -> TokenTree:
+        return fill(draft, self.shape, rng, tokens_left)
 
 
 def fill(
     draft: Draft,
     shape: Topology,
-    scheme: str,
     rng: Randomness,
     tokens_left: int,
     keys: Sequence[float] | None = None,
@@ -56,7 +52,7 @@ def fill(
     drafter, is too small for: this is decided before the tokens concerned are drawn.
 
     Args:
-        draft, scheme, rng, tokens_left: as a builder is given them.
+        draft, rng, tokens_left: as a builder is given them.
         shape: the tree, nodes breadth first.
         keys: what its nodes were chosen by, [n].
     """
@@ -67,14 +63,13 @@ def fill(
         spots = [spot for spot in level if spot in nodes]
         if not spots:
             break
-        rows = draft.expand([nodes[spot] for spot in spots])
-        for spot, q in zip(spots, rows, strict=True):
+        draft.expand([nodes[spot] for spot in spots])
+        for spot in spots:
             node = nodes[spot]
             below = shape.children[spot]
             # How many are drawn follows from the row alone. If it followed from the tokens, a rule
             # would divide by the wrong chances.
-            position = tree.position(node)
-            tokens = draw_children(q, len(below), scheme, rng, position, draft.sparse)
+            tokens = draft.draw_children(node, len(below), rng)
             # Fewer tokens than places where the row ran out: the last places stay empty.
             for child, token in zip(below, tokens, strict=False):
                 nodes[child] = tree.add(node, token, keys[child] if keys else None)
@@ -221,10 +216,8 @@ class Heuristic(TreeBuilder):
     def start(self) -> int:
         return min(self.depth, self.longest)
 
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: int
-    ) -> TokenTree:
-        tree = fill(draft, grow_shape([1] * state), scheme, rng, tokens_left)
+    def __call__(self, draft: Draft, rng: Randomness, tokens_left: int, state: int) -> TokenTree:
+        tree = fill(draft, grow_shape([1] * state), rng, tokens_left)
         tree.growth = Growth(length=state)
         return tree
 
@@ -247,7 +240,5 @@ class Plain(TreeBuilder):
     reads_draft = False
     autoregressive = True
 
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: object
-    ) -> TokenTree:
+    def __call__(self, draft: Draft, rng: Randomness, tokens_left: int, state: object) -> TokenTree:
         return draft.tree

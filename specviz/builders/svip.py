@@ -1,7 +1,7 @@
 """Trees that depend on how certain the draft is of its next token: SVIP's chain and tree, and CaPE.
 
 Each test sees the row a token is drawn from, never the token, so lossless rules remain lossless.
-Rows of temperature 0 have no entropy; there the tests look at the row at temperature 1.
+Rows of temperature 0 have no entropy; there the test sees the row at temperature 1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from pydantic import Field
 
 from ..base.codec import JsonObject
 from ..config.strategy import number
-from ..sampling.children import draw_children
 from ..sampling.distributions import entropy
 from ..sampling.randomness import Randomness
 from ..tree import TokenTree
@@ -27,8 +26,8 @@ class CertaintyBuilder(TreeBuilder):
     """Level by level, as many children of a node as the draft's certainty there allows."""
 
     def key(self, row: np.ndarray) -> float:
-        """How certain, or uncertain, the draft is by a row at temperature 1, float64 [V]; the key
-        of the children that are drawn from it."""
+        """How certain, or uncertain, the draft is by `Draft.certainty_row`, float64 [V]; the key
+        of the children of its node."""
         raise NotImplementedError
 
     def count(self, node: int, key: float) -> int:
@@ -39,9 +38,7 @@ class CertaintyBuilder(TreeBuilder):
         """Which children of a node, if any, may have children themselves."""
         return children
 
-    def __call__(
-        self, draft: Draft, rng: Randomness, scheme: str, tokens_left: int, state: object
-    ) -> TokenTree:
+    def __call__(self, draft: Draft, rng: Randomness, tokens_left: int, state: object) -> TokenTree:
         tree = draft.tree
         level = [0]
         # A chain is bounded by its depth alone.
@@ -52,10 +49,9 @@ class CertaintyBuilder(TreeBuilder):
             below: list[int] = []
             for node, q in zip(level, draft.expand(level), strict=True):
                 # The test sees the row and never a token that was drawn from it.
-                key = self.key(draft.at_temperature_1(node, q))
+                key = self.key(draft.certainty_row(node, q))
                 count = min(self.count(node, key), size - len(tree))
-                position = tree.position(node)
-                tokens = draw_children(q, count, scheme, rng, position, draft.sparse)
+                tokens = draft.draw_children(node, count, rng)
                 children = [tree.add(node, token, key) for token in tokens]
                 below += self.expanded(children, key)
             level = below
@@ -114,6 +110,10 @@ class SvipTree(CertaintyBuilder):
         1.8, 0.0, 3.0, "Threshold h", "Expand while sqrt(c * entropy in nats) is at most this."
     )
     c: float = FACTOR
+
+    @property
+    def is_chain(self) -> bool:
+        return self.width == 1 or self.size <= 2
 
     def key(self, row: np.ndarray) -> float:
         return doubt(row, self.c)

@@ -29,9 +29,10 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from ..base.codec import JsonObject
+from ..config.run_config import RunConfig
 from ..sampling.distributions import Distributions
 from ..tree import TokenTree
-from ..verifiers.base import Verdict, Verifier
+from ..verifiers.base import Verdict
 from .base import MAX_NODES, TreeBuilder
 from .step_costs import StepCosts, costs_by_count, stored_costs
 
@@ -128,13 +129,12 @@ class SizedByCost(TreeBuilder):
             values = values | {"costs": "auto"}
         return values
 
-    def prepare(
-        self, verifier: Verifier, temperature: float, drafter: str, pair: str, on_disk: bool = False
-    ) -> Self:
-        prepared = super().prepare(verifier, temperature, drafter, pair, on_disk)
+    def prepare(self, config: RunConfig, info: JsonObject) -> Self:
+        prepared = super().prepare(config, info)
         if self.size != "auto":
             return prepared  # and costs decide nothing
-        target, draft = stored_costs(drafter, pair, on_disk)
+        on_disk = info.get("offload") == "disk"  # where every pass reads the target's weights
+        target, draft = stored_costs(config.drafter.name, info["name"], on_disk)
         # A copy without validation, since these were validated or are shipped.
         return prepared.model_copy(
             update={
@@ -176,7 +176,7 @@ class RatedBuilder(SizedByCost):
 
     @property
     def is_chain(self) -> bool:
-        return self.limit <= 2 or getattr(self, "width", 2) == 1
+        return self.limit <= 2
 
     def start(self) -> Rate | None:
         if self.size == "auto":

@@ -171,7 +171,6 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
     """
     builder = config.builder
     verifier = config.verifier
-    drafter = config.drafter
     greedy = config.temperature == 0
     if scheme is None:
         # At temperature 0 only the target's first choice is accepted; the best guesses at it are
@@ -180,34 +179,54 @@ def compatible(config: RunConfig, scheme: str | None = None) -> Compatibility:
         scheme = next((one for one in preferred if one in builder.schemes), builder.schemes[0])
     if obstacle := _obstacle(config, scheme):
         return Compatibility(False, False, False, scheme, obstacle)
-
-    # The draft's row holds a single token; the mean of several drafters' rows may hold more.
-    drafts_greedily = config.draft_sampling.temperature == 0 and builder.reads_draft
-    one_token = drafts_greedily and not drafter.blends
-    # No more than one child of a node counts.
-    counts_one = builder.stops_at_support or verifier.only_support
-    one_child = builder.is_chain or (one_token and counts_one)
-    # The scheme draws that child as one that the rule declares does. Of several drafters top-draw
-    # draws from their mean, the others from the one whose turn it is.
-    single_draws = {"iid", "distinct"} if drafter.blends else {"iid", "distinct", "top-draw"}
-    alike = scheme in single_draws or (one_token and scheme == "top")
-    declared = scheme in verifier.schemes
-    exact = declared or (one_child and alike and bool(single_draws & {*verifier.schemes}))
-    if verifier.own_scheme_only and not (exact or greedy):
-        needed = f"{verifier.title} needs children {SCHEMES[verifier.schemes[0]]}"
-        reason = f"{needed}; here they are {SCHEMES[scheme]}."
-        return Compatibility(False, False, False, scheme, reason)
-
     # At temperature 0 all rules but those that say so write the greedy text.
-    bias = None if greedy and verifier.exact_at_zero else _bias(config, scheme, exact)
-    # Siblings repeat the only token there is, instead of being others that the rule tries.
-    others = scheme != "iid" and not verifier.only_support
-    # Whether every choice shows in what is drafted.
-    useful = not one_token or builder.is_chain or builder.stops_at_support or others
-    reason = bias or _reason(config, scheme, declared, useful)
-    if bias is None and not all(one.is_built_in() for one in (builder, verifier, drafter)):
+    bias = None if greedy and verifier.exact_at_zero else _bias(config, scheme)
+    useful = _every_choice_shows(config, scheme)
+    reason = bias or _reason(config, scheme, useful)
+    if bias is None and not all(one.is_built_in() for one in (builder, verifier, config.drafter)):
         reason += " That is what a plugin declares; `specviz check` proves or refutes it."
     return Compatibility(True, bias is None, useful, scheme, reason)
+
+
+def _has_one_token(config: RunConfig) -> bool:
+    """Whether each row of the draft holds a single token; the mean of several drafters' rows may
+    hold more."""
+    greedy = config.draft_sampling.temperature == 0
+    return greedy and config.builder.reads_draft and not config.drafter.blends
+
+
+def _is_exact(config: RunConfig, scheme: str) -> bool:
+    """Whether a rule compares children with the chances by which a scheme drew them.
+
+    SpecInfer is for children drawn "iid". On a tree drawn "distinct" it compares the second child
+    with a row that still has the first one's token; on a chain there is no second child, and the
+    first one is drawn alike by both schemes.
+    """
+    builder = config.builder
+    verifier = config.verifier
+    if scheme in verifier.schemes:
+        return True
+    one_token = _has_one_token(config)
+    stops = builder.stops_at_support or verifier.only_support
+    if not (builder.is_chain or (one_token and stops)):
+        return False
+    # The schemes that draw a first child alike. Of several drafters top-draw draws from their mean,
+    # the others from the one whose turn it is.
+    alike = {"iid", "distinct"} if config.drafter.blends else {"iid", "distinct", "top-draw"}
+    is_alike = scheme in alike or (one_token and scheme == "top")
+    return is_alike and not alike.isdisjoint(verifier.schemes)
+
+
+def _every_choice_shows(config: RunConfig, scheme: str) -> bool:
+    """Whether every choice shows in what is drafted and tried.
+
+    With a draft temperature of 0 the row after a node has one token. Of three children drawn "iid"
+    two repeat it, so nothing shows that there are three; drawn "distinct" they are other tokens.
+    """
+    builder = config.builder
+    if builder.is_chain or builder.stops_at_support or not _has_one_token(config):
+        return True
+    return scheme != "iid" and not config.verifier.only_support
 
 
 def _obstacle(config: RunConfig, scheme: str) -> str | None:
@@ -248,12 +267,14 @@ def _obstacle(config: RunConfig, scheme: str) -> str | None:
             f"A race shares its noise with the target, but {verifier.title} needs independent "
             "random draws."
         )
+    if verifier.own_scheme_only and config.temperature > 0 and not _is_exact(config, scheme):
+        needed = f"{verifier.title} needs children {SCHEMES[verifier.schemes[0]]}"
+        return f"{needed}; here they are {SCHEMES[scheme]}."
     return None
 
 
-def _bias(config: RunConfig, scheme: str, exact: bool) -> str | None:
-    """Why a run at a temperature above 0 is lossy; `exact`: whether the rule is for children drawn
-    by the scheme."""
+def _bias(config: RunConfig, scheme: str) -> str | None:
+    """Why a run at a temperature above 0 is lossy."""
     builder = config.builder
     verifier = config.verifier
     drafter = config.drafter
@@ -268,14 +289,14 @@ def _bias(config: RunConfig, scheme: str, exact: bool) -> str | None:
         )
     if drafter.merges and siblings and scheme == "iid" and verifier.reads_draft:
         return f"Merging equal tokens drops tries that {verifier.title} relies on, {may_differ}"
-    if not exact:
+    if not _is_exact(config, scheme):
         drawn = f"children {SCHEMES[verifier.schemes[0]]}, but here they are {SCHEMES[scheme]}"
         return f"{verifier.title} is exact for {drawn}, {may_differ}"
     return None
 
 
-def _reason(config: RunConfig, scheme: str, declared: bool, useful: bool) -> str:
-    """Why a run is lossless; `declared`: whether the rule names the scheme."""
+def _reason(config: RunConfig, scheme: str, useful: bool) -> str:
+    """Why a run is lossless; `useful`: whether every choice shows."""
     verifier = config.verifier
     if not useful:
         return (
@@ -286,7 +307,7 @@ def _reason(config: RunConfig, scheme: str, declared: bool, useful: bool) -> str
         return "Only the target writes, so the output distribution is its own."
     if config.temperature == 0:
         return verifier.at_zero
-    if not declared:
+    if scheme not in verifier.schemes:
         return (
             "Only one child per node counts, drawn from the draft's distribution, so "
             f"{verifier.title} is exact."

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
+from inspect import signature
 from typing import Any, ClassVar, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -205,8 +206,11 @@ def _check_class(cls: Choice) -> None:
             raise ParameterError(f"{where}.{name}", "have a default", hint=hint)
     # The contract that it extends, whose method it has to define.
     base = next(one for one in cls.__mro__ if "kind" in vars(one))
-    if getattr(cls, cls.needs) is getattr(base, cls.needs):
-        raise ParameterError(where, f"define {cls.needs}")
+    contract = getattr(base, cls.needs)
+    method = getattr(cls, cls.needs)
+    names = signature(contract).parameters
+    if method is contract or len(signature(method).parameters) != len(names):
+        raise ParameterError(where, f"define {cls.needs}({', '.join(names)})")
     if unknown := [scheme for scheme in getattr(cls, "schemes", ()) if scheme not in SCHEMES]:
         raise ParameterError(f"{where}.schemes", f"list some of {', '.join(SCHEMES)}", unknown[0])
     if cls.kind == "verifier" and not cls.lossless and not cls.bias:

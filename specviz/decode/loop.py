@@ -48,19 +48,10 @@ def speculate(
     7 6 cacbaba
     0 0 a
     """
-    _check_arguments(pair, config)
-    config = config.for_pair(pair)
+    config = _resolved(pair, config)
     # Builder, rule and drafter must go together; the rule says how children are drawn for it.
-    # Asked without a scheme as others ask, so that one answer serves all.
-    match = compatible(config, scheme) if scheme else compatible(config)
-    scheme = match.required().scheme
-    builder = config.builder.prepare(
-        config.verifier,
-        config.temperature,
-        config.drafter.name,
-        pair.info["name"],
-        on_disk=pair.info.get("offload") == "disk",
-    )
+    scheme = compatible(config, scheme).required().scheme
+    builder = config.builder.prepare(config, pair.info)
     rng = rng or Seeded(config.seed)
     drafter = config.drafter if builder.reads_draft else None
     session = DecodingSession(pair, config, drafter, prompt)
@@ -68,7 +59,7 @@ def speculate(
     while session.tokens_left:
         # Draft: the builder decides where the tree grows and asks the drafter for rows of q there.
         draft = session.draft(scheme)
-        tree = builder(draft, rng, scheme, session.tokens_left, learned)
+        tree = builder(draft, rng, session.tokens_left, learned)
         # Score: ONE pass of the target over the whole tree, in which a node sees only its path.
         p = session.score(tree)
         # Verify: the rule accepts a path from the root, and the target adds one token after it.
@@ -111,8 +102,7 @@ def run(pair: Pair, config: RunConfig, steps: Iterable[Step] | None = None) -> T
 def blank_trace(pair: Pair, config: RunConfig) -> Trace:
     """The trace of a run before its first step; arguments as for `speculate`, a `ValueError` if the
     pair cannot continue the prompt."""
-    _check_arguments(pair, config)
-    config = config.for_pair(pair)
+    config = _resolved(pair, config)
     tokens = prompt_tokens(pair, config)
     # As a page shows it before the text; of a chat its last message.
     prompt: Any = config.prompt
@@ -134,14 +124,15 @@ def autoregress(pair: Pair, config: RunConfig) -> Trace:
     >>> trace.tokens_per_pass
     1.0
     """
-    _check_arguments(pair, config)
-    return run(pair, config.autoregressive())
+    return run(pair, _resolved(pair, config).autoregressive())
 
 
-def _check_arguments(pair: object, config: object) -> None:
+def _resolved(pair: Pair, config: RunConfig) -> RunConfig:
+    """A configuration as the pair decodes it; both arguments are checked first."""
     if not isinstance(config, RunConfig):
         raise ParameterError(
             "config", "be a specviz.RunConfig, after the pair", config, "Write run(pair, config)."
         )
     if not hasattr(pair, "vocab_size"):
         raise ParameterError("pair", "be made by specviz.load_pair or specviz.toy_pair", pair)
+    return config.for_pair(pair)

@@ -64,9 +64,9 @@ class DrafterSession:
             seen: what the target saw of them.
         """
 
-    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
-        """The row `q`, [V], after an expanded `node`; at temperature 1 if it is of temperature 0
-        and that is known."""
+    def certainty_row(self, node: int, q: np.ndarray) -> np.ndarray:
+        """The row, [V], that shows how certain the drafter is after an expanded `node`: its row
+        `q`, and at temperature 0 the one at temperature 1 where that is known."""
         return q
 
     def describe_guess(self, tree: TokenTree, node: int, drafter: str) -> JsonObject:

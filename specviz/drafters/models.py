@@ -48,7 +48,7 @@ class ModelSession(DrafterSession):
                 self._logits[node] = (rows.logits, place)
         return rows.all_rows()
 
-    def at_temperature_1(self, node: int, q: np.ndarray) -> np.ndarray:
+    def certainty_row(self, node: int, q: np.ndarray) -> np.ndarray:
         if node not in self._logits:
             return q
         logits, place = self._logits[node]

@@ -210,7 +210,7 @@ class TranslatedSession:
             end = self._end(tree, tree.parents[node])
             for token in self.translation.tokens(tree.tokens[node]):
                 # Where there is no room left it guesses from what is above.
-                if self._draft_tree.position(end) < self.longest:
+                if self._draft_tree.next_position(end) < self.longest:
                     end = self._draft_tree.add(end, token)
             self._ends[node] = end
         return self._ends[node]

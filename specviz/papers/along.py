@@ -39,9 +39,8 @@ def planned(temperature: float) -> tuple[float, ...]:
 
 def shape_of(builder: str, temperature: float) -> Topology:
     """The tree of a static builder, planned for Sequoia's rule."""
-    found = RunConfig(builder=builder).builder.prepare(
-        VERIFIERS["sequoia"](), temperature, "model", EMBEDDED
-    )
+    config = RunConfig(builder=builder, verifier="sequoia", temperature=temperature)
+    found = config.builder.prepare(config, {"name": EMBEDDED})
     assert isinstance(found, StaticBuilder)
     return found.shape
 

@@ -223,9 +223,9 @@ class Slots(dict[int, int]):
             while node >= 0 and node not in self and node not in need:
                 need.add(node)
                 node = tree.parents[node]
-        if tree.order is None:
+        if tree.pass_order is None:
             return sorted(need)
-        return [node for node in tree.order if node in need]
+        return [node for node in tree.pass_order if node in need]
 
     def place(
         self, tree: TokenTree, nodes: list[int], run: int, first: bool

@@ -224,7 +224,7 @@ def _draw_tree(shape: Topology, q: np.ndarray, scheme: str, rng: Randomness) -> 
             continue
         node = nodes[spot]
         row = tree.draft_distributions[node] = read_only(q[tree.depths[node]])
-        tokens = draw_children(row, len(below), scheme, rng, tree.position(node))
+        tokens = draw_children(row, len(below), scheme, rng, tree.next_position(node))
         for child, token in zip(below, tokens, strict=False):
             nodes[child] = tree.add(node, token)
     return tree

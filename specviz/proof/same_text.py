@@ -126,7 +126,7 @@ def margin_at(pair: Pair, config: RunConfig, context: list[int]) -> float:
     """The distance between the two best candidates after `context`, token ids; see `Comparison`."""
     tree = TokenTree(context[-1], start=len(context) - 1)
     p = Distributions(pair.open(context)[0].forward(tree, [0]), config.target_sampling)
-    noise = Seeded(config.seed).noise(tree.position(0), len(p[0]))
+    noise = Seeded(config.seed).noise(tree.next_position(0), len(p[0]))
     # At temperature 0 the rows have one token, so the candidates are those of the logits.
     with np.errstate(divide="ignore"):  # what has no probability never arrives
         arrivals = -p.logits[0] if config.temperature == 0 else np.log(noise / p[0])

@@ -31,8 +31,7 @@ STORED = {folder.name: folder for folder in ACCEPTANCE.iterdir() if folder.is_di
 STORED[EMBEDDED] = STORED.pop("embedded")
 ROUNDED = 5e-4  # what five digits of each of 64 numbers can add to a sum
 
-Row = Annotated[tuple[Probability, ...], Field(max_length=MAX_RANKS)]
-Vector = tuple[float, ...]
+Vector = Annotated[tuple[Probability, ...], Field(max_length=MAX_RANKS)]
 Plan = Vector | tuple[Vector, ...]  # a vector, or one for each level
 
 
@@ -58,8 +57,8 @@ class AcceptanceVector(Record):
         title, source, url: of a published vector.
     """
 
-    acceptance: Row
-    levels: tuple[Row, ...] = ()
+    acceptance: Vector
+    levels: tuple[Vector, ...] = ()
     low: tuple[Probability | None, ...] = ()
     high: tuple[Probability | None, ...] = ()
     positions: Positive = 1
@@ -155,7 +154,7 @@ def check_acceptance(plan: Plan, where: str = "acceptance") -> Plan:
     ((0.5, 0.25), (0.5,))
     """
     levels = by_level(plan) if plan else ()
-    if not 0 < len(levels) <= MAX_RANKS or not all(0 < len(row) <= MAX_RANKS for row in levels):
+    if not 0 < len(levels) <= MAX_RANKS or not all(0 < len(level) <= MAX_RANKS for level in levels):
         must = f"list 1 to {MAX_RANKS} numbers from 0 to 1, or up to {MAX_RANKS} such lists"
         raise ParameterError(where, must, plan)
     # At most one child of a node is accepted, so chances that sum to more are no chances.
@@ -239,9 +238,9 @@ def find_vector(
         names.insert(0, "exact-match")
     for name in names:
         # The first of the names that has a vector; Sequoia's is stored for every pair.
-        rows = [row for row in vectors if row.verifier == name]
-        if rows:
-            return min(rows, key=lambda row: abs((row.temperature or 0.0) - temperature))
+        found = [vector for vector in vectors if vector.verifier == name]
+        if found:
+            return min(found, key=lambda vector: abs((vector.temperature or 0.0) - temperature))
     raise ValueError(
         f"no acceptance vector is stored for {verifier}. Give the builder one in numbers."
     )

@@ -55,18 +55,18 @@ def _draw_one_by_one(q: np.ndarray, count: int, scheme: str, rng: Randomness) ->
     proposal = SequentialProposal(q, scheme)
     merges = isinstance(q, Mixture) and q.merge and scheme == "iid"
     tokens: list[int] = []
-    order: list[int] = []
+    drawn_by: list[int] = []
     token = -1
     for number in range(count if scheme == "iid" else min(count, len(q))):
         if number:  # the row behind the last child would be computed for nobody
             proposal.advance(token)
         token = rng.draw(proposal.row)
-        # A merged token still used up its drafter's turn; `order` says so to whoever verifies.
+        # A merged token still used up its drafter's turn; `drawn_by` says so to whoever verifies.
         if not (merges and token in tokens):
             tokens.append(token)
-            order.append(proposal.part)
+            drawn_by.append(proposal.part)
     if isinstance(q, Mixture) and merges:
-        q.order = tuple(order)
+        q.drawn_by = tuple(drawn_by)
     return tokens
 
 
@@ -109,7 +109,7 @@ class SequentialProposal:
         # Without replacement all components share one pool: what one drew, none draws again.
         self._without_replacement = scheme != "iid"
         self._parts = q.components if isinstance(q, Mixture) else (q,)
-        self._order = q.order if isinstance(q, Mixture) and scheme == "iid" else None
+        self._drawn_by = q.drawn_by if isinstance(q, Mixture) and scheme == "iid" else None
         self._drawn: list[int] = []
         self.part = 0
         self.row = self._parts[0]
@@ -127,8 +127,8 @@ class SequentialProposal:
     def _next_component(self, first: int) -> None:
         """Set `row` and `part` to the next drafter, from number `first` on, that has anything
         left."""
-        if self._order is not None and len(self._drawn) < len(self._order):
-            first = self._order[len(self._drawn)]  # as merged tokens were drawn
+        if self._drawn_by is not None and len(self._drawn) < len(self._drawn_by):
+            first = self._drawn_by[len(self._drawn)]  # as merged tokens were drawn
         for turn in range(len(self._parts)):
             part = (first + turn) % len(self._parts)
             row = self._parts[part].copy()

@@ -203,13 +203,14 @@ class Mixture(np.ndarray):
         components: the rows, float64 [V] each.
         drafters: the name of the drafter that each of them came from.
         merge: whether equal tokens that were drawn independently become one child.
-        order: the component that each child came from, where some were merged away.
+        drawn_by: the component that each child came from, where some were merged away. Whoever
+            draws writes it here: a rule gets the row, perhaps without its tree.
     """
 
     components: tuple[np.ndarray, ...] = ()
     drafters: tuple[str, ...] = ()
     merge: bool = False
-    order: tuple[int, ...] | None = None
+    drawn_by: tuple[int, ...] | None = None
 
     @classmethod
     def of(

@@ -43,8 +43,8 @@ class Verdict:
         coin: the uniform draw u that was compared with it, [n]; None where there was none.
         order: the nodes in the order in which they were tried; a node that was accepted because of
             one below it, without a try of its own, is not among them.
-        detail: what is shown with nodes, node -> fields of `Detail`; in place of a chart rows or a
-            function that makes it, since most of it costs more than the rule itself.
+        detail: what is shown with nodes, node -> fields of `Detail`. A chart is given as rows, or
+            as a function that returns them: to compute one may cost more than the rule itself.
     """
 
     path: tuple[int, ...]

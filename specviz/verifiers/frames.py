@@ -3,9 +3,11 @@
 A path has a *weight*, the chance with which it, or a longer path that begins with it, must be
 accepted. For one token it is min(1, p/q): with p = (0.3, 0.7) and q = (0.6, 0.4) the first token
 has the weight 0.5, the second 1. S is the mass of [weight p - q]+, what the target wants beyond
-the draft: here [0.3 - 0.6]+ + [0.7 - 0.4]+ = 0.3. A child's *share* is the part of its parent's
-weight that it may use up. Once all children have failed, a parent of weight w < 1 is accepted
-with S / (S + 1 - w): the chance, given the failures, that adds up to w (`decisions.carry`).
+the draft: here, with the weight 1, [0.3 - 0.6]+ + [0.7 - 0.4]+ = 0.3.
+
+A node of weight w has one child. The child is accepted with w - S in all, so it fails with
+1 - w + S. To total w, the node is accepted then with S / (1 - w + S) (`decisions.carry`). With
+w = 0.8 here, S is [0.24 - 0.6]+ + [0.56 - 0.4]+ = 0.16: 0.64 + 0.36 * (0.16 / 0.36) = 0.8.
 """
 
 from __future__ import annotations
@@ -135,10 +137,10 @@ class LeavesFirst(SelectionRule):
                 tokens = [tree.tokens[child] for child in children]
                 selection = self.selection(weight, p[node], q, tokens, self.schemes[0])
                 for child, token in zip(children, tokens, strict=True):
-                    share = selection.chance(token)
+                    chance = selection.chance(token)
                     rows = ShownRows(node, (token,), selection.rows)
-                    decisions.note(child, tried=rows, facts={self.number: share})
-                    bonus = visit(child, share)
+                    decisions.note(child, tried=rows, facts={self.number: chance})
+                    bonus = visit(child, chance)
                     if bonus is not None:
                         return bonus
                     selection.reject(token)

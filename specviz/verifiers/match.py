@@ -51,7 +51,7 @@ class MatchRule(Verifier):
 def race_winner(tree: TokenTree, p: Distributions, rng: Randomness, node: int) -> int:
     """The token that arrives first in the race after a node, argmin E / p, with noise E keyed by
     its position."""
-    return int(first_arrivals(p[node], rng.noise(tree.position(node), len(p[node])))[0])
+    return int(first_arrivals(p[node], rng.noise(tree.next_position(node), len(p[node])))[0])
 
 
 class TargetMatch(MatchRule):
@@ -110,7 +110,7 @@ class Race(MatchRule):
         def winner(node: int) -> int:
             # A draft that drew its children by a race had the same noise, so its first arrivals
             # often win here too.
-            noise = rng.noise(tree.position(node), len(p[node]))
+            noise = rng.noise(tree.next_position(node), len(p[node]))
             q = tree.draft_distributions.get(node)
             decisions.note(node, race=partial(_race_charts, noise, p[node], q))
             return int(first_arrivals(p[node], noise)[0])

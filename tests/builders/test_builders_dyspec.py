@@ -61,7 +61,7 @@ def test_the_order_for_the_target_changes_no_tree(name):
             drawn.tokens,
             drawn.keys,
         )
-        assert heavy.order == heavy.topology.heavy_path and drawn.order is None
+        assert heavy.pass_order == heavy.topology.heavy_path and drawn.pass_order is None
 
 
 @settings(max_examples=40, deadline=None)

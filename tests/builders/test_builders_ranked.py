@@ -34,7 +34,7 @@ def ddtree(rows, size, depth=3, **more):
     tree = TokenTree(0, scheme="top")
     builder = BUILDERS["ddtree"](size=size, depth=depth, **more)
     draft = Draft(Rows(rows), tree, [0], Sampling())
-    return builder(draft, Seeded(0), "top", 50, builder.start())
+    return builder(draft, Seeded(0), 50, builder.start())
 
 
 def rows_of(seed, vocab, depth, follow_the_parent):
@@ -236,7 +236,8 @@ def test_the_tokens_per_cost_of_a_run_are_near_those_of_its_best_fixed_tree(clos
 def test_costs_are_those_of_pair_drafter_and_place():
     def prepared(pair, drafter, on_disk, **given):
         builder = BUILDERS["eagle2"](size="auto", **given)
-        return builder.prepare(specviz.VERIFIERS["naive"](), 0.6, drafter, pair, on_disk)
+        config = specviz.RunConfig(builder=builder, verifier="naive", drafter=drafter)
+        return builder.prepare(config, {"name": pair, "offload": "disk" if on_disk else None})
 
     memory = prepared("smollm2", "quantized", False)
     disk = prepared("smollm2", "quantized", True)
@@ -244,7 +245,7 @@ def test_costs_are_those_of_pair_drafter_and_place():
     assert memory.costs == head.costs and memory.draft_cost[0] > 2 * head.draft_cost[0]
     # A pass over weights on the disk costs the same over 16 nodes, and a draft in memory little.
     assert disk.costs[4] < 1.1 < memory.costs[4] and disk.draft_cost[0] < memory.draft_cost[0] / 3
-    assert prepared("other", "other", False).costs == prepared(EMBEDDED, "model", False).costs
+    assert prepared("other", "model", False).costs == prepared(EMBEDDED, "model", False).costs
     given = prepared("smollm2", "eagle", False, costs=(1.0, 2.0))
     assert given.costs == (1.0, 2.0) and given.draft_cost == head.draft_cost
 

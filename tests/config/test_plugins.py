@@ -77,6 +77,18 @@ def test_an_example_of_the_document_runs_and_is_proven(plugin, text, kind, name,
     )
 
 
+def test_a_method_that_takes_other_arguments_than_its_contract_is_refused():
+    class Old(specviz.builders.base.TreeBuilder):
+        name, title = "old", "Old"
+
+        def __call__(self, draft, rng, scheme, tokens_left, state):
+            return draft.tree
+
+    sentence = r"Old must define __call__\(self, draft, rng, tokens_left, state\)"
+    with pytest.raises(ValueError, match=sentence):
+        specviz.register(Old)
+
+
 def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(
     plugin, capsys, monkeypatch
 ):

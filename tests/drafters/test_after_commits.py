@@ -54,7 +54,7 @@ def steps(pair, builder, drafter, prompt, count=6):
     text, coins, kept = DecodingSession(pair, config, drafter), np.random.default_rng(5), 0
     for _ in range(count):
         draft = text.draft("distinct")
-        tree = builder(draft, Seeded(1), "distinct", text.tokens_left, builder.start())
+        tree = builder(draft, Seeded(1), text.tokens_left, builder.start())
         yield draft.tree, list(text.context)
         path = tree.topology.path(int(coins.integers(len(tree) // 2, len(tree))))
         kept += len(path)

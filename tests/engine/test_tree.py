@@ -62,7 +62,7 @@ def test_a_token_tree_grows_and_knows_positions():
     child = tree.add(0, 2)
     grandchild = tree.add(child, 1)
     assert tree.parents == [-1, 0, 1] and tree.tokens == [7, 2, 1]
-    assert tree.position(0) == 11 and tree.position(grandchild) == 13
+    assert tree.next_position(0) == 11 and tree.next_position(grandchild) == 13
     assert tree.children == ((1,), (2,), ())
     tree.add(0, 0)
     assert tree.children == ((1, 3), (2,), (), ())  # the shape follows the tree

@@ -163,7 +163,7 @@ def random_steps(model, rng, steps=5, target=None, tolerance=2e-4):
     session = model.open(context, beside)
     for _ in range(steps):
         tree = random_tree(rng, context, int(rng.integers(1, 14)))
-        tree.order = None if rng.integers(2) else tree.topology.heavy_path
+        tree.pass_order = None if rng.integers(2) else tree.topology.heavy_path
         for _ in range(int(rng.integers(4))):
             part = rng.permutation(len(tree))[: int(rng.integers(1, len(tree) + 1))]
             rows = session.forward(tree, part)

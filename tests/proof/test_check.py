@@ -132,8 +132,8 @@ class Dropping(type(small("chain"))):
     """A chain that drops its last token where the draft found it unlikely: it looks at the token it
     then removes."""
 
-    def __call__(self, draft, rng, scheme, tokens_left, state):
-        tree = super().__call__(draft, rng, scheme, tokens_left, state)
+    def __call__(self, draft, rng, tokens_left, state):
+        tree = super().__call__(draft, rng, tokens_left, state)
         last = len(tree) - 1
         if last and tree.draft_distributions[tree.parents[last]][tree.tokens[last]] < 0.3:
             for column in (tree.parents, tree.tokens, tree.depths, tree.keys):

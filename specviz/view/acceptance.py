@@ -18,7 +18,7 @@ def plot_acceptance(vectors: Sequence[AcceptanceVector]) -> go.Figure:
     """
     if not vectors:
         return theme.empty("No acceptance vector. Measure one with `specviz calibrate`.")
-    fig = theme.figure("k, rank of the guess for one token", "P[k], share accepted")
+    fig = theme.figure("k, rank of the guess for one token", "share accepted, P[k]")
     rules = [vector.verifier for vector in vectors]
     for place, vector in enumerate(vectors):
         values = list(vector.acceptance)
@@ -51,11 +51,11 @@ def plot_positions(accepted: Sequence[int], depth: int = 5) -> go.Figure:
     # From all steps downwards, so that each position is a part of the one before.
     reached = [sum(count >= k for count in accepted) for k in range(depth + 1)]
     positions = list(range(1, depth + 1))
-    fig = theme.figure("position of the drafted token", "share accepted")
+    fig = theme.figure("position of the guess in the chain", "share accepted")
     shares = {
-        "of those reached": [reached[k] / max(1, reached[k - 1]) for k in positions],
+        "of guesses tried": [reached[k] / max(1, reached[k - 1]) for k in positions],
         "of all steps": [reached[k] / steps for k in positions],
-        "of all drafted": [sum(accepted) / (depth * steps)] * depth,
+        "of all guesses": [sum(accepted) / (depth * steps)] * depth,
     }
     for place, (name, share) in enumerate(shares.items()):
         theme.curve(fig, positions, share, name, theme.series(place), "token %{x}: %{y:.2f}")

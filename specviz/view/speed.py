@@ -23,7 +23,8 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
     Args:
         tables: name -> costs; a projection is drawn dashed.
     """
-    fig = theme.figure(TREE_SIZE, "time, one node = 1")
+    fig = theme.figure(TREE_SIZE, "time of a pass, one node = 1")
+    theme.explain_marks(fig, "bar: middle half of the timed passes")
     for place, (name, table) in enumerate(tables.items()):
         unit, scale = table.display_unit
         # Relative to one node, so that machines of very different speed share an axis.
@@ -91,6 +92,7 @@ def plot_predicted(groups: Mapping[str, Sequence[Point]]) -> go.Figure:
     if not any(groups.values()):
         return theme.empty("Nothing was timed.")
     fig = theme.figure(TREE_SIZE, "times as fast as plain decoding")
+    theme.explain_marks(fig, "○ predicted  ■ timed  bar: range over the prompts")
     for place, (machine, group) in enumerate(groups.items()):
         _add_predicted(fig, machine, place, sorted(group, key=lambda one: (one.size, one.name)))
     theme.plain_line(fig)
@@ -100,37 +102,26 @@ def plot_predicted(groups: Mapping[str, Sequence[Point]]) -> go.Figure:
 
 
 def _add_predicted(fig: go.Figure, machine: str, place: int, points: Sequence[Point]) -> None:
-    """Add one machine: its predictions as a line, what was timed as squares and, where that was
-    slower than plain decoding, as crosses."""
+    """Add one machine: its predictions as a line, what was timed as squares."""
     style = theme.machine_series(machine, place)
-    names, sizes, predicted, *_ = zip(*points, strict=True)
+    names, sizes, predicted, measured, low, high = zip(*points, strict=True)
     fig.add_scatter(
         x=sizes,
         y=predicted,
-        name=f"predicted {machine}",
+        name=f"{machine}: predicted",
         mode="lines+markers",
         line=style["line"],
         marker={"symbol": "circle-open", "size": 8},
         text=names,
         hovertemplate="%{text}: %{y:.2f} predicted<extra></extra>",
     )
-    # What does not pay has a mark of its own, whatever its colour.
-    slower = [point for point in points if point.measured < 1]
-    faster = [point for point in points if point.measured >= 1]
-    for group, name, symbol in (
-        (faster, "measured", "square"),
-        (slower, "measured, slower than plain", "x"),
-    ):
-        if group:
-            # The fields of a `Point`, of which the prediction is drawn as a line already.
-            names, sizes, _, values, low, high = zip(*group, strict=True)
-            fig.add_scatter(
-                x=sizes,
-                y=values,
-                name=name,
-                mode="markers",
-                marker={"color": style["marker"]["color"], "symbol": symbol, "size": 9},
-                text=names,
-                error_y=theme.error_bars(values, low, high),
-                hovertemplate="%{text}: %{y:.2f} measured<extra></extra>",
-            )
+    fig.add_scatter(
+        x=sizes,
+        y=measured,
+        name=f"{machine}: timed",
+        mode="markers",
+        marker={"color": style["marker"]["color"], "symbol": "square", "size": 9},
+        text=names,
+        error_y=theme.error_bars(measured, low, high),
+        hovertemplate="%{text}: %{y:.2f} timed<extra></extra>",
+    )

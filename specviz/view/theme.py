@@ -130,7 +130,6 @@ def label_lines(fig: go.Figure) -> go.Figure:
     for trace in fig.data:
         if "lines" in (trace.mode or "") and trace.name:
             lines.append(trace)
-    right = max(line.x[-1] for line in lines)
     # The axis reaches as far as the bars do.
     heights = [*chain.from_iterable(trace.y for trace in fig.data)]
     for trace in fig.data:
@@ -142,20 +141,39 @@ def label_lines(fig: go.Figure) -> go.Figure:
     def end_of(line: go.Scatter) -> float:
         return _on_axis(fig.layout.yaxis, line.y[-1])
 
+    longest = 0
     for line in sorted(lines, key=end_of):
+        name = line.name.partition(":")[0]
+        longest = max(longest, len(name))
         # No closer to the label below it than the height of a line of text.
         above = max(end_of(line), above + LABEL_HEIGHT * (max(drawn) - min(drawn)))
         fig.add_annotation(
-            x=_on_axis(fig.layout.xaxis, right),
+            x=1,
+            xref="paper",
             y=above,
-            text=html.escape(line.name.partition(":")[0]),
+            text=html.escape(name),
             showarrow=False,
             xanchor="left",
-            xshift=9,
+            xshift=4,
             font={"color": line.line.color, "size": 13},
         )
-    # Plotly extends the axes to what is annotated, so that there is room without a margin.
-    return fig.update_layout(showlegend=False, margin_r=12)
+    # In the margin, where no grid line crosses them; a letter is some 7 pixels wide.
+    return fig.update_layout(showlegend=False, margin_r=8 + 7 * longest)
+
+
+def explain_marks(fig: go.Figure, text: str) -> None:
+    """Write above a figure what its marks and bars mean."""
+    fig.add_annotation(
+        text=text,
+        showarrow=False,
+        font={"color": TEXT, "size": 13},
+        x=0,
+        xref="paper",
+        xanchor="left",
+        y=1,
+        yref="paper",
+        yanchor="bottom",
+    )
 
 
 def _on_axis(axis: go.layout.XAxis | go.layout.YAxis, value: float) -> float:

@@ -85,9 +85,11 @@ def test_acceptance_is_the_vector_with_its_intervals():
     assert np.add(ACCEPTANCE.acceptance, line.error_y.array) == pytest.approx(ACCEPTANCE.high)
 
 
-def test_predicted_orders_points_and_separates_losses():
-    predicted, faster, slower, plain = plot("predicted", DATA["predicted"]).data
-    assert predicted.x == (4, 16) and faster.y == (1.9,) and slower.y == (0.9,)
+def test_predicted_orders_points_and_says_what_its_marks_are():
+    figure = plot("predicted", DATA["predicted"])
+    predicted, timed, plain = figure.data
+    assert predicted.x == (4, 16) and timed.y == (0.9, 1.9)
+    assert "○ predicted  ■ timed" in figure.layout.annotations[0].text
     assert plain.x == (4, 16) and plain.y == (1, 1)
 
 
@@ -111,7 +113,8 @@ def test_the_names_of_lines_that_end_together_stand_apart():
     points = [POINTS[0]._replace(predicted=1.0 + 0.001 * place) for place in range(3)]
     groups = {name: [point] for name, point in zip("abc", points, strict=True)}
     figure = plot("predicted", groups)
-    heights = sorted(note.y for note in figure.layout.annotations)  # with that of plain decoding
+    names = figure.layout.annotations[1:]  # after the line about marks; with that of plain decoding
+    heights = sorted(note.y for note in names)
     drawn = [y for line in figure.data for y in line.y]
     apart = theme.LABEL_HEIGHT * (max(drawn) - min(drawn))
     assert len(heights) == 4

@@ -14,7 +14,8 @@ import plotly.graph_objects as go
 
 from specviz.base import codec
 from specviz.base.progress import Progress, time_left
-from specviz.measure.forecast import forecast
+from specviz.measure.cost_table import CostTable
+from specviz.measure.forecast import Forecast, forecast
 from specviz.measure.this_machine import MachineMeasurement, measure_machine
 from specviz.record.vectors import find_acceptance, find_vector, stored
 from specviz.verifiers import VERIFIERS
@@ -43,6 +44,7 @@ PAIR = SMOLLM2
 DRAFTER = "quantized"
 OPENING_TEMPERATURE = 0.6  # that of Explore
 RULE = "sequoia"
+HERE = "in memory, measured on this machine"
 VECTORS = stored(DRAFTER, PAIR)
 TEMPERATURES = sorted({one.temperature or 0.0 for one in VECTORS})
 RULES = tuple(dict.fromkeys(one.verifier for one in VECTORS if one.verifier != "exact-match"))
@@ -128,8 +130,7 @@ def build(service: RunService) -> None:
                     if item.result and (result is None or item.done == item.total):
                         result = item.result
                         yield filled(value, names, result) | {measurement: codec.dumps(result)}
-            if result:
-                yield {line: status_text("Measured on this machine.")}
+            yield {line: status_text("Measured on this machine.")}
         except Exception as error:
             text = explain(error, "The measurement failed. The figures are unchanged.")
             yield {line: status_text(text, "error")}
@@ -152,41 +153,38 @@ QUESTIONS = {
     "sizes": (
         "Fastest tree",
         "Which tree is fastest, with the target’s weights in memory or on disk?",
-        "Predicted for the best of Sequoia's trees of each size: expected tokens per pass over the "
-        "time of a step. The star marks the best size. Acceptance is an average over many "
-        "questions, so the speedup of one prompt in Explore differs.",
+        "Predicted for the best of Sequoia's trees of each size: the tokens that a pass writes on "
+        "average, divided by the time of a step. A star marks the fastest size. One prompt in "
+        "Explore can be faster or slower than the average.",
     ),
     "acceptance": (
         "Accepted guesses",
         "How often is a guess accepted?",
-        "A node of the tree has several children, guesses for the same token, which are tried in "
-        "turn. The figure shows how often the k-th of them is accepted, given that the node is; "
-        "bars are 95 % intervals. A steep fall favours chains, a long tail favours wide trees.",
+        "A node of the tree has several children, guesses for the same token, which are tried one "
+        "after the other. The figure shows how often the k-th of them is accepted where the node "
+        "itself was accepted. The bars are 95 % intervals. Where only the first is likely, a chain "
+        "is best; where later ones are accepted too, a wide tree is.",
     ),
     "positions": (
         "“Acceptance”",
         "What does “acceptance” mean?",
-        "Four numbers bear that name. In a chain a guess is reached if all guesses before it were "
-        "accepted: the share of those that were reached, the share of all that were drafted, "
-        "the share of all steps, by position, and the tokens written per pass, the target's own "
-        "included.",
+        "Four numbers have this name. In a chain a guess is tried only if all guesses before it "
+        "were accepted. So the share that is accepted is given of the guesses tried, of all "
+        "guesses, or of all steps by position. The fourth is the number of tokens per pass, the "
+        "target's own included.",
     ),
     "cost": (
         "Time of a pass",
         "How much longer does a pass over many nodes take?",
-        "The time of a target pass over n nodes, relative to one node. A level line means that "
-        "more nodes cost no time that could be found: with weights on disk nearly all of a pass "
-        "is reading them, for however many nodes. A bar holds the middle half of the passes that "
-        "were timed; on disk they differ as the speed of the disk does. Equal distances are "
-        "equal factors.",
+        "A pass of the target over n nodes, relative to a pass over one. Where the line is flat, "
+        "more nodes take no more time: with weights on disk a pass takes the time of reading "
+        "them. That time varies with the speed of the disk.",
     ),
     "predicted": (
         "Prediction",
         "Does the prediction hold?",
-        "Lines with hollow circles are predicted; filled marks are timed, on prompts that no model "
-        "was trained on. A bar reaches from the slowest prompt to the fastest. Timing trees takes "
-        "minutes, so it was done at one temperature, which is named above the figure and does not "
-        "follow the choice.",
+        "Predicted as in the first figure, and timed on prompts that no model was trained on. The "
+        "temperature is always the one above the figure, because timing takes minutes.",
     ),
 }
 
@@ -204,72 +202,67 @@ def contents(
 ) -> dict[str, Content]:
     """What every card shows, by its name."""
     past = recorded.read()
-    costs = {recorded.PLACES[place]: table for place, table in past.costs.items()}
-    points = {recorded.PLACES[place]: group for place, group in past.points.items()}
-    recorded_pair = recorded.source_of(past.costs["memory"])
-    source = timed_source = f"{recorded_pair}, {past.label}"
-    kind = timed_kind = "recorded"
-    timed_at = past.costs["memory"].settings["temperature"]
+    memory = past.costs["memory"]
+    disk = past.costs["disk"]
+    costs = {"in memory": memory, "on disk": disk}
+    points = {"in memory": past.points["memory"], "on disk": past.points["disk"]}
+    measured = timed = memory
+    source = timed_source = past.label
     if result:
-        # What was measured here takes the place of what was recorded elsewhere in memory; on disk
-        # nothing is measured here, and the recording stays beside it.
-        del costs[recorded.PLACES["memory"]]
-        # What is recorded of another pair says nothing about this one.
-        if result.cost.settings["pair"] != PAIR:
-            costs.clear()
-        source = here = f"{recorded.source_of(result.cost)}, in memory, measured on this machine"
-        measured = {"on this machine": result.cost}
-        for place, table in costs.items():
-            source = f"{here}; {place}: {past.label}"
-            measured[f"{place}, recorded"] = table
-        costs = measured
-        kind = "measured"
+        measured = result.cost
+        costs = {"on this machine": measured}
+        source = HERE
+        # On disk nothing is measured here: what was recorded of this pair stays beside it.
+        if measured.settings["pair"] == PAIR:
+            costs["on disk, recorded"] = disk
+            source = f"{HERE}; on disk: {past.label}"
         # Trees are timed after the costs; until then those that were recorded stay.
         if result.points:
             points = {"on this machine": result.points}
-            timed_source = here
-            timed_kind = kind
-            timed_at = result.cost.settings["temperature"]
-    # Speedup = expected tokens of the best tree over the time of its step, for each size.
-    forecasts = {}
-    for name, table in costs.items():
-        # Each place by the drafter whose costs were measured there.
-        vector = find_acceptance(
-            RULE, temperature, table.settings["drafter"], table.settings["pair"]
-        )
-        # No size beyond those whose pass was timed.
-        timed = [size for size in SIZES if size <= table.sizes[-1]]
-        forecasts[name] = forecast(vector, table, timed, DEPTHS)
+            timed = measured
+            timed_source = HERE
+    forecasts = {place: predict(cost, temperature) for place, cost in costs.items()}
     chains = recorded.chains()
     lengths = chains.accepted[f"{temperature:g}"]
     acceptance = find_vector(VECTORS, RULE, temperature)
     at = f"temperature {temperature:g}"
+    timed_at = f"temperature {timed.settings['temperature']:g}"
+    counted = f"recorded at {acceptance.positions:,} positions"
+    steps = f"{len(lengths)} recorded steps of a chain"
+
+    def card(cost: CostTable, answer: str, figure: go.Figure, source: str, at: str) -> Content:
+        kind = "recorded"
+        if source.startswith(HERE):
+            kind = "measured"
+        return Content(answer, figure, f"{recorded.source_of(cost)}, {source}, {at}", kind)
+
+    drawn = plot("positions", lengths, chains.depth)
     return {
-        "sizes": Content(
-            fastest_tree(forecasts), plot("sizes", forecasts), f"{source}, {at}", kind
-        ),
-        "acceptance": Content(
+        "sizes": card(measured, fastest_tree(forecasts), plot("sizes", forecasts), source, at),
+        "acceptance": card(
+            memory,
             accepted_by_rank(acceptance.plan),
             draw_acceptance(temperature, rules),
-            f"{recorded_pair}, recorded at {acceptance.positions:,} positions, {at}",
-            "recorded",
+            counted,
+            at,
         ),
-        "positions": Content(
-            four_rates(lengths, chains.depth),
-            plot("positions", lengths, chains.depth),
-            f"{recorded_pair}, {len(lengths)} recorded steps of a chain, {at}",
-            "recorded",
+        "positions": card(memory, four_rates(lengths, chains.depth), drawn, steps, at),
+        "cost": card(
+            measured, cost_of_a_pass(costs), plot("cost", costs), source, "at any temperature"
         ),
-        "cost": Content(
-            cost_of_a_pass(costs), plot("cost", costs), f"{source}, at any temperature", kind
-        ),
-        "predicted": Content(
-            prediction_error(points),
-            plot("predicted", points),
-            f"{timed_source}, temperature {timed_at:g}",
-            timed_kind,
+        "predicted": card(
+            timed, prediction_error(points), plot("predicted", points), timed_source, timed_at
         ),
     }
+
+
+def predict(cost: CostTable, temperature: float) -> Forecast:
+    """The speedup of the best tree of each size: expected tokens over the time of a step."""
+    # Each place by the drafter whose costs were measured there.
+    vector = find_acceptance(RULE, temperature, cost.settings["drafter"], cost.settings["pair"])
+    # No size beyond those whose pass was timed.
+    timed = [size for size in SIZES if size <= cost.sizes[-1]]
+    return forecast(vector, cost, timed, DEPTHS)
 
 
 def checked(temperature: object) -> float:
@@ -282,11 +275,8 @@ def checked(temperature: object) -> float:
 
 def draw_acceptance(temperature: float, rules: object) -> go.Figure:
     """The stored vectors of some rules; at temperature 0 all rules accept the same tokens."""
-    chosen = rules if isinstance(rules, list) else []
-    found = []
-    for name in RULES:
-        if name in chosen:
-            found.append(replace(find_vector(VECTORS, name, temperature), verifier=name))
+    chosen = [name for name in RULES if isinstance(rules, list) and name in rules]
+    found = [replace(find_vector(VECTORS, name, temperature), verifier=name) for name in chosen]
     return plot("acceptance", found)
 
 

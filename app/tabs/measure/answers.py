@@ -23,13 +23,15 @@ def fastest_tree(forecasts: dict[str, Forecast]) -> str:
 
 def cost_of_a_pass(costs: dict[str, CostTable]) -> str:
     """What a pass over many nodes costs, in each place."""
-    parts = []
     # A slow machine may have timed smaller passes only.
     nodes = min(WIDE, *(table.sizes[-1] for table in costs.values()))
+    sentences = []
+    than_what = f" for a pass over {nodes} nodes as for one over a single node"  # said once
     for place, table in costs.items():
         ratio = table.target(nodes) / table.target(1)
-        parts.append(f"{ratio:.1f} times as long {place}")
-    return f"A pass over {nodes} nodes, against a pass over one: {'; '.join(parts)}."
+        sentences.append(f"{place.capitalize()}: {ratio:.1f} times as long{than_what}.")
+        than_what = ""
+    return " ".join(sentences)
 
 
 def accepted_by_rank(acceptance: Plan) -> str:
@@ -50,13 +52,14 @@ def four_rates(accepted: list[int], depth: int) -> str:
     """
     steps = len(accepted)
     total = sum(accepted)
-    # A step reaches one guess more than it accepts, the rejected one, unless it accepts all.
-    reached = sum(min(length + 1, depth) for length in accepted)
+    # A step tries one guess more than it accepts, the rejected one, unless it accepts all.
+    tried = sum(min(length + 1, depth) for length in accepted)
     last = sum(length == depth for length in accepted)
     return (
-        f"Of one chain: {100 * total / reached:.0f} % of the guesses that were reached, "
+        f"In a chain of {depth}, {100 * total / tried:.0f} % of the guesses tried are accepted, "
         f"{100 * total / (depth * steps):.0f} % of all guesses, "
-        f"{100 * last / steps:.0f} % at position {depth}; {total / steps + 1:.1f} tokens per pass."
+        f"{100 * last / steps:.0f} % of those at position {depth}; "
+        f"{total / steps + 1:.1f} tokens per pass."
     )
 
 
@@ -64,6 +67,6 @@ def prediction_error(points: dict[str, tuple[Point, ...]]) -> str:
     """How far predictions are off."""
     errors = [abs(one.measured / one.predicted - 1) for group in points.values() for one in group]
     return (
-        f"Of {len(errors)} predicted speedups, the worst is {100 * max(errors):.0f} % off the "
-        "one that was timed."
+        f"Each of {len(errors)} predicted speedups is within "
+        f"{100 * max(errors):.0f} % of the timed one."
     )

@@ -69,7 +69,7 @@ class Card:
         }
         # The card has the title; the legend stands below, or it would cover the figure on a phone.
         figure.update_layout(
-            title=None, height=300, margin={"l": 56, "t": 20, "b": 52}, legend={"y": -0.26}
+            title=None, height=300, margin={"l": 56, "t": 26, "b": 52}, legend={"y": -0.26}
         )
         return dumps(words), figure
 

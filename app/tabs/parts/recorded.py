@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from datetime import date
 from functools import cache
 
 from specviz.base import codec
@@ -32,19 +33,14 @@ class Recorded:
 
     @property
     def label(self) -> str:
-        return f"recorded on {self.machine}, {self.date}"
+        day = date.fromisoformat(self.date)
+        return f"recorded on {self.machine}, {day.day} {day:%B %Y}"
 
 
 @cache
 def read() -> Recorded:
     """The recorded measurements; raises a `ValueError` if the file is damaged."""
-    recorded = codec.read(Recorded, CURVES.read_text(encoding="utf-8"), "curves")
-    # Each table says on what it was measured, for the legends of the figures.
-    costs = {}
-    for weights, cost in recorded.costs.items():
-        machine = f"{recorded.machine}, weights {PLACES[weights]}"
-        costs[weights] = replace(cost, machine=machine)
-    return replace(recorded, costs=costs)
+    return codec.read(Recorded, CURVES.read_text(encoding="utf-8"), "curves")
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ from specviz.view.theme import MACHINES
 
 def test_recorded_measurements_open_and_are_of_this_form(tmp_path, monkeypatch):
     past = recorded.read()
-    assert past.costs["memory"].sizes[0] == 1 and past.points["memory"] and past.date in past.label
+    assert (
+        past.costs["memory"].sizes[0] == 1 and past.points["memory"] and past.date[:4] in past.label
+    )
     damaged = tmp_path / "curves.json"
     damaged.write_text(CURVES.read_text("utf-8").replace('"date"', '"day"'), "utf-8")
     monkeypatch.setattr(recorded, "CURVES", damaged)
@@ -70,7 +72,9 @@ def test_no_answer_speaks_of_sizes_beyond_those_that_were_timed_here():
     columns = {"sizes": (1, 2, 4), "target_s": (0.01, 0.011, 0.02), "overhead_s": (0.0,) * 3}
     short = replace(table, spread={}, **columns)
     shown = measure.contents(0.6, [], MachineMeasurement(short))
-    start = "A pass over 4 nodes, against a pass over one: 2.0 times as long on this machine"
+    start = (
+        "On this machine: 2.0 times as long for a pass over 4 nodes as for one over a single node"
+    )
     assert shown["cost"].answer.startswith(start)
     for line in shown["sizes"].figure.data[:2]:
         assert max(line.x) <= 4, "the line of this machine and its star"
@@ -100,22 +104,21 @@ def test_every_number_names_its_model_as_the_menu_does_and_where_the_weights_are
         answer = shown[name].answer.lower()
         assert "in memory" in answer and "on disk" in answer
     assert "weights" in measure.QUESTIONS["sizes"][1], "what is in memory or on disk"
-    assert "against a pass over one" in shown["cost"].answer
+    assert "as for one over a single node" in shown["cost"].answer
     assert "times as fast as plain decoding" in shown["sizes"].answer
     assert LABELS[TALES] in described({"name": "embedded pair"})
 
 
 def test_what_acceptance_means_is_counted_in_one_run():
-    text = four_rates([0, 2, 2, 1], 2)  # 7 guesses were reached of 8, 5 accepted
-    assert "2.2 tokens per pass" in text and "71\u00a0% of the guesses that were" in text
-    assert "62\u00a0% of all guesses" in text and "50\u00a0% at position 2" in text
+    text = four_rates([0, 2, 2, 1], 2)  # 7 guesses were tried of 8, 5 accepted
+    assert "2.2 tokens per pass" in text and "71\u00a0% of the guesses tried" in text
+    assert "62\u00a0% of all guesses" in text and "50\u00a0% of those at position 2" in text
 
 
 def test_the_worst_prediction_is_the_one_that_is_named():
     points = (Point("a", 16, 2.0, 1.9, 1.8, 2.0), Point("b", 4, 1.5, 0.9, 0.8, 1.0))
-    assert "Of 2 predicted speedups, the worst is 40\u00a0% off" in prediction_error(
-        {"in memory": points}
-    )
+    text = prediction_error({"in memory": points})
+    assert text == "Each of 2 predicted speedups is within 40\u00a0% of the timed one."
 
 
 def test_where_no_tree_is_faster_the_answer_says_so():

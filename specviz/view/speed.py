@@ -23,7 +23,7 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
     Args:
         tables: name -> costs; a projection is drawn dashed.
     """
-    fig = theme.figure(TREE_SIZE, "time of a pass, one node = 1")
+    fig = theme.figure(TREE_SIZE, "time, one node = 1")
     theme.explain_marks(fig, "bar: middle half of the timed passes")
     for place, (name, table) in enumerate(tables.items()):
         unit, scale = table.display_unit
@@ -92,7 +92,7 @@ def plot_predicted(groups: Mapping[str, Sequence[Point]]) -> go.Figure:
     if not any(groups.values()):
         return theme.empty("Nothing was timed.")
     fig = theme.figure(TREE_SIZE, "times as fast as plain decoding")
-    theme.explain_marks(fig, "○ predicted  ■ timed  bar: range over the prompts")
+    theme.explain_marks(fig, "○ predicted  ■ timed (bar: range)")
     for place, (machine, group) in enumerate(groups.items()):
         _add_predicted(fig, machine, place, sorted(group, key=lambda one: (one.size, one.name)))
     theme.plain_line(fig)

@@ -183,8 +183,9 @@ QUESTIONS = {
     "predicted": (
         "Prediction",
         "Does the prediction hold?",
-        "Predicted as in the first figure, and timed on prompts that no model was trained on. The "
-        "temperature is always the one above the figure, because timing takes minutes.",
+        "Predicted as in the first figure, and timed on prompts that no model was trained on. A "
+        "bar reaches from the slowest prompt to the fastest. The temperature is always the one "
+        "above the figure, because timing takes minutes.",
     ),
 }
 
@@ -248,7 +249,7 @@ def contents(
         ),
         "positions": card(memory, four_rates(lengths, chains.depth), drawn, steps, at),
         "cost": card(
-            measured, cost_of_a_pass(costs), plot("cost", costs), source, "at any temperature"
+            measured, cost_of_a_pass(costs), plot("cost", costs), source, "any temperature"
         ),
         "predicted": card(
             timed, prediction_error(points), plot("predicted", points), timed_source, timed_at

@@ -56,10 +56,10 @@ def four_rates(accepted: list[int], depth: int) -> str:
     tried = sum(min(length + 1, depth) for length in accepted)
     last = sum(length == depth for length in accepted)
     return (
-        f"In a chain of {depth}, {100 * total / tried:.0f} % of the guesses tried are accepted, "
-        f"{100 * total / (depth * steps):.0f} % of all guesses, "
-        f"{100 * last / steps:.0f} % of those at position {depth}; "
-        f"{total / steps + 1:.1f} tokens per pass."
+        f"Accepted in a chain of {depth}: {100 * total / tried:.0f} % of the guesses tried, "
+        f"{100 * total / (depth * steps):.0f} % of all, "
+        f"{100 * last / steps:.0f} % at position {depth}. "
+        f"Tokens per pass: {total / steps + 1:.1f}."
     )
 
 

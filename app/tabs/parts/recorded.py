@@ -34,7 +34,7 @@ class Recorded:
     @property
     def label(self) -> str:
         day = date.fromisoformat(self.date)
-        return f"recorded on {self.machine}, {day.day} {day:%B %Y}"
+        return f"recorded on {self.machine}, {day.day} {day:%b %Y}"
 
 
 @cache

@@ -111,8 +111,8 @@ def test_every_number_names_its_model_as_the_menu_does_and_where_the_weights_are
 
 def test_what_acceptance_means_is_counted_in_one_run():
     text = four_rates([0, 2, 2, 1], 2)  # 7 guesses were tried of 8, 5 accepted
-    assert "2.2 tokens per pass" in text and "71\u00a0% of the guesses tried" in text
-    assert "62\u00a0% of all guesses" in text and "50\u00a0% of those at position 2" in text
+    assert "Tokens per pass: 2.2." in text and "71\u00a0% of the guesses tried" in text
+    assert "62\u00a0% of all," in text and "50\u00a0% at position 2" in text
 
 
 def test_the_worst_prediction_is_the_one_that_is_named():

@@ -1,11 +1,10 @@
-// Where the card at a node goes: near it, but over nothing that belongs to it or to the accepted
-// path, over as few other marks as can be, and inside its room, below which stand the legend and
-// the buttons.
+// Where the card at a node goes: near it, but not over it or the accepted path, over as few other
+// marks as can be, and inside its room.
 
 const GAP = 8; // pixels around a node
 const CLEAR = 4; // pixels that stay free beside a mark, as a node that is picked grows a little
 const PACE = 12; // pixels between two places that are tried
-const COVERED = 1000; // how many pixels farther the card goes to leave one more mark free
+const COVERED = 1000; // how many pixels farther the card goes to leave a mark free
 
 /** @typedef {{ left: number, top: number, right: number, bottom: number }} Box */
 
@@ -26,27 +25,27 @@ const distance = (a, b) =>
 
 /**
  * The top left corner of the card, in the coordinates of the boxes, and how far it reaches out of
- * the room, 0 where it does not. It may only do so at the top: the sentence on the node, which
- * stands there, says what the card says.
+ * the room, 0 where it does not. Above the room stands the sentence on the node, which says what
+ * the card says, so some of that is covered rather than what stands below.
  * @param {{ width: number, height: number }} card
  * @param {Box} node
  * @param {Box[]} path what must stay visible
- * @param {Box[]} others what should
+ * @param {{ box: Box, weight: number }[]} others what should, and how much that matters
  * @param {Box} room
  */
 export function placeCard({ width, height }, node, path, others, room) {
   const lefts = placesBetween(room.left, room.right - width, [node.left, node.right + GAP]);
-  const beside = [node.bottom + GAP, node.top - GAP - height, room.top];
+  const beside = [node.bottom + GAP, node.top - GAP - height, room.top, room.bottom - height];
   const highest = Math.min(room.top, ...path.map(box => box.top - GAP)) - height;
-  const tops = placesBetween(highest, room.bottom - height, beside);
   let best = { left: room.left, top: highest, excess: height, cost: Infinity };
-  for (const left of lefts) {
-    for (const top of tops) {
-      const box = { left, top, right: left + width, bottom: top + height };
-      if ([node, ...path].some(other => overlap(box, other))) continue;
-      const excess = Math.max(0, room.top - top);
-      const covered = others.filter(other => overlap(box, other)).length;
-      const cost = 1000 * excess + COVERED * covered + distance(box, node);
+  for (const top of placesBetween(highest, room.bottom, beside)) {
+    for (const left of lefts) {
+      const card = { left, top, right: left + width, bottom: top + height };
+      if ([node, ...path].some(other => overlap(card, other))) continue;
+      const excess = Math.max(0, room.top - top) + 3 * Math.max(0, card.bottom - room.bottom);
+      const covered = others.filter(({ box }) => overlap(card, box));
+      const weight = excess + covered.reduce((sum, other) => sum + other.weight, 0);
+      const cost = COVERED * weight + distance(card, node);
       if (cost < best.cost) best = { left, top, excess, cost };
     }
   }

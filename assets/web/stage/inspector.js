@@ -15,6 +15,8 @@ import { comparedTexts, conclusionOf, leftOf, short, siblingsOf } from './senten
 
 /** @typedef {import('./card_place.js').Box} Box */
 
+const CHILD = 10; // how many other marks the card covers rather than a child of its node
+
 /** @param {Step} step @param {string} key */
 const tokenOf = (step, key) =>
   visible(key === 'last' ? step.pieces[step.pieces.length - 1] : step.texts[parseInt(key, 10)]);
@@ -101,6 +103,7 @@ export function nodeCard(element, openNumbers) {
   card.append(title, list, conclusion, button('In numbers', openNumbers, 'sv-plain'));
   let nodeKey = '';
   let mustSee = /** @type {Set<string>} */ (new Set()); // keys of marks that it must not cover
+  let children = /** @type {string[]} */ ([]); // and of its own children
   card.hidden = true;
   $('canvas').append(card);
 
@@ -126,21 +129,23 @@ export function nodeCard(element, openNumbers) {
     );
     conclusion.textContent = conclusionOf(step, Number(key));
     nodeKey = key;
-    const children = step.parents.flatMap((parent, child) => (parent === Number(key) ? child : []));
-    mustSee = new Set(['0', ...step.path, 'last', ...children].map(String));
+    mustSee = new Set(['0', ...step.path, 'last'].map(String));
+    children = step.parents.map((parent, node) => (parent === Number(key) ? String(node) : ''));
     place(key);
   }
 
-  /** Where it covers no child of the node and nothing of the path. @param {string} key */
+  /** Where it covers nothing of the path and, if it can, no child. @param {string} key */
   function place(key) {
     const canvas = $('canvas').getBoundingClientRect();
     const node = $('svg').querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
     if (!node) return;
     const path = /** @type {Box[]} */ ([]);
-    const others = /** @type {Box[]} */ ([]);
+    const others = /** @type {{ box: Box, weight: number }[]} */ ([]);
     for (const part of $('svg').querySelectorAll('[data-key]')) {
-      const boxes = mustSee.has(part.dataset.key) ? path : others;
-      boxes.push(part.getBoundingClientRect());
+      const box = part.getBoundingClientRect();
+      const weight = children.includes(part.dataset.key) ? CHILD : 1;
+      if (mustSee.has(part.dataset.key)) path.push(box);
+      else others.push({ box, weight });
     }
     const { left: start, right: end, top: high, bottom: low } = $('scroll').getBoundingClientRect();
     const room = {

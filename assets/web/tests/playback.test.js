@@ -123,7 +123,7 @@ test('the card at a node stays in its room where a place in it is free, however 
   assert.deepEqual([low.excess, low.top + 140 <= 176], [0, true], 'above the path');
   const high = placeCard({ width: 150, height: 240 }, box(100, 220, 40, 20), path, [], room);
   assert.ok(high.excess > 0 && high.top < 0, 'over the sentence rather than the buttons');
-  const branches = [box(0, 0, 240, 180)];
+  const branches = [{ box: box(0, 0, 240, 180), weight: 1 }];
   const card = { width: 150, height: 140 };
   const beside = placeCard(card, box(100, 220, 40, 20), path, branches, room);
   assert.ok(beside.left >= 240, 'beside the branches');

@@ -1,6 +1,5 @@
-// The one stepper of the page: a position among a number of them, moved by hand or by a clock.
-// Runs, the frames of a step, tries and slides use it; what a position shows is the business of
-// whoever holds it.
+// A position among a number of them, moved by hand or by a clock: a frame of a step in Explore and
+// the lessons, a try in the Verification lab.
 
 export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)').matches;
 

@@ -212,9 +212,9 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   function staleText() {
-    const shown = run.badge ? `the ${run.badge} race` : 'the earlier run';
+    const before = run.badge ? `the ${run.badge} race` : 'the earlier run';
     const why = run.isWaiting ? run.note : `The ${differs()} changed: press Run.`;
-    return `${why} Below is still ${shown}.`;
+    return `${why} Below is still ${before}.`;
   }
 
   function stateText() {

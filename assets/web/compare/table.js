@@ -55,7 +55,7 @@ export function writeTexts(root, columns, pairs, show) {
     for (const span of box.querySelectorAll('.differs')) span.classList.remove('differs');
   // one for all pairs of which it is true
   const remarks = /** @type {Map<string, import('./types.js').Pair[]>} */ (new Map());
-  for (const pair of pairs.filter(one => !isSaid(one, pairs))) {
+  for (const pair of pairs.filter(one => !isRepeated(one, pairs))) {
     const key = pair.position === null ? pair.text : pair.a + pair.b;
     remarks.set(key, [...(remarks.get(key) ?? []), pair]);
   }
@@ -92,7 +92,7 @@ export function writeTexts(root, columns, pairs, show) {
  * @param {import('./types.js').Pair} pair
  * @param {import('./types.js').Pair[]} pairs
  */
-function isSaid({ a, b, position }, pairs) {
+function isRepeated({ a, b, position }, pairs) {
   if (position === null) return false;
   return pairs.some(
     other =>

@@ -36,7 +36,7 @@ function exactness({ settings, lossy, declared }) {
  * @param {Run} run
  * @returns {Omit<Headline, 'stale'> | null}
  */
-export function headlineOf({ figures, head, against, state, note, done, isNext }) {
+export function headlineOf({ figures, head, against, state, note, done, hasNextSeed }) {
   if (state === 'loading') {
     return { strong: note, text: '', small: LOADED_APART, done };
   }
@@ -48,7 +48,7 @@ export function headlineOf({ figures, head, against, state, note, done, isNext }
     slow,
     timed && `${perPass} instead of 1`,
     timed && timed.high > WIDE * timed.low && roundsText(timed),
-    isNext && `seed ${new URLSearchParams(head.settings).get('seed')}, the next`,
+    hasNextSeed && `seed ${new URLSearchParams(head.settings).get('seed')}, the next`,
     exactness(head),
     head.recorded && (head.badge || 'recorded'),
   ];
@@ -75,23 +75,23 @@ function slowReason({ speedup }, { per_pass: perPass }) {
  * @param {Run} run
  * @param {Pick<import('./playback.js').Playback, 'current' | 'frame'>} position on the screen
  */
-export function writeRace(element, run, { current, frame }) {
+export function writePassBars(element, run, { current, frame }) {
   const { tokens = 0, passes = 0 } = run.figures ?? {};
   // The step that plays has not written its tokens yet.
   const isWritten = (frame?.phase ?? 4) === 4;
-  const shown = run.steps.slice(0, current + Number(isWritten));
-  const written = shown.reduce((sum, step) => sum + step.pieces.length, 0);
-  /** @type {(name: string, count: number, done: number) => void} */
-  const bar = (name, count, done) => {
-    const line = query(element, `[data-race="${name}"]`);
+  const done = run.steps.slice(0, current + Number(isWritten));
+  const written = done.reduce((sum, step) => sum + step.pieces.length, 0);
+  /** @type {(name: string, count: number, made: number) => void} */
+  const bar = (name, count, made) => {
+    const line = query(element, `[data-bar="${name}"]`);
     const track = query(line, 'i', HTMLElement);
     track.style.width = `${100 * fraction(count, tokens)}%`;
-    query(track, 'u', HTMLElement).style.width = `${100 * fraction(done, count)}%`;
+    query(track, 'u', HTMLElement).style.width = `${100 * fraction(made, count)}%`;
     query(line, 'b').textContent = count ? `${count} passes` : '–';
   };
   bar('plain', tokens, written);
-  bar('run', passes, shown.length);
-  query(element, '.sv-beside-said').textContent = timingSentence(run);
+  bar('run', passes, done.length);
+  query(element, '.sv-beside-times').textContent = timingSentence(run);
 }
 
 /** How often a run was timed, and what each round gave. @param {PairedSpeedup} against */

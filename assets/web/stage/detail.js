@@ -28,8 +28,8 @@ export function numbersOf(step, node) {
     { name: 'acceptance', values: [step.accept[node], coin] },
   ].filter(({ values }) => values[0] !== null && values[0] !== undefined);
   if (!rows.length) return [];
-  const shown = rows.map(row => ({ ...row, values: row.values.slice(0, series.length) }));
-  return [barTable({ series, rows: shown, place: value => value })];
+  const listed = rows.map(row => ({ ...row, values: row.values.slice(0, series.length) }));
+  return [barTable({ series, rows: listed, place: value => value })];
 }
 
 /**
@@ -53,24 +53,22 @@ export function weighed({ tokens, texts, rows }, own) {
 }
 
 /**
- * The tables and numbers on a node, the token that the target adds ("last"), or nothing on the
- * whole step.
+ * The tables and numbers on a node, or on the token that the target adds.
  * @param {Step} step
- * @param {number | 'last' | undefined} key
+ * @param {number | null} node null for that token
  * @returns {HTMLElement[]}
  */
-export function detailOf(step, key) {
-  if (key === undefined) return [];
-  if (key === 'last') {
+export function detailOf(step, node) {
+  if (node === null) {
     const here = step.detail[step.path.at(-1) ?? 0] ?? {};
     return [
       ...bars('distribution of this token', here.after, step.own),
       ...races('race of this token', here.race, step.own),
     ];
   }
-  const here = step.detail[key] ?? {};
-  const above = step.detail[step.parents[key]] ?? {};
-  const own = step.tokens[key];
+  const here = step.detail[node] ?? {};
+  const above = step.detail[step.parents[node]] ?? {};
+  const own = step.tokens[node];
   const parts = [
     ...numbers({ 'Parent: ': above.facts, 'Node: ': here.facts }),
     ...bars('before this try', withoutFirstResidual(here.tried), own),

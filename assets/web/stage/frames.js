@@ -21,26 +21,25 @@ import { treeSentence, trySentence } from './sentences.js';
  * @returns {Frame[]}
  */
 export function framesOf(step, { key = 'key' } = {}) {
-  const nodes = step.parents.length;
-  const last = nodes - 1;
+  const last = step.parents.length - 1;
   const all = new Set(step.parents.keys());
   const tries = step.order;
   // Accepted with a node below them, without a try of their own: known after the last try.
   const untried = step.path.filter(node => !tries.includes(node));
   const frames = /** @type {Frame[]} */ ([]);
-  const whole = { lastNode: nodes, later: all, at: null, tags: new Map() };
+  const whole = { lastNode: last, later: all, at: null, tags: new Map() };
   for (let node = 1; node < last; node++) {
     const tags = growthTags(step, node);
     const text = growthSentence(step, node, key);
     frames.push({ phase: 1, lastNode: node, later: all, at: node, tags, text });
   }
-  if (last > 0) frames.push({ ...whole, phase: 1, lastNode: last, text: treeSentence(step) });
+  if (last > 0) frames.push({ ...whole, phase: 1, text: treeSentence(step) });
   frames.push({ ...whole, phase: 2, text: passSentence(step) });
   tries.forEach((node, i) => {
     const rest = tries.slice(i + 1);
     const later = new Set(rest.length ? [...rest, ...untried] : []);
     const text = trySentence(step, node);
-    frames.push({ phase: 3, lastNode: nodes, later, at: node, tags: coinTag(step, node), text });
+    frames.push({ ...whole, phase: 3, later, at: node, tags: coinTag(step, node), text });
   });
   frames.push({ ...whole, phase: 4, later: new Set(), text: stepSentence(step) });
   return frames;

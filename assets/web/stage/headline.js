@@ -73,7 +73,7 @@ const SEED = '#sv-settings input[aria-label="Seed"]';
 export function freshness(element, changed, currentRun) {
   let controls = /** @type {Held | null} */ (null);
   let first = /** @type {Held | null} */ (null); // the page opens with its pair
-  let isNext = false;
+  let hasNextSeed = false;
   let isAwaited = false; // since Run was pressed, until a run is put on the screen
   const box = () => fieldIn(PROMPT);
   onPage(element, 'input', ({ target }) => {
@@ -107,7 +107,7 @@ export function freshness(element, changed, currentRun) {
     if (originOf(run) !== 'run' || !isOver(run) || differs(run)) return;
     seed.value = String(Number(seed.value) + 1);
     seed.dispatchEvent(new Event('input', { bubbles: true }));
-    isNext = true;
+    hasNextSeed = true;
   }
   // before gradio sees them
   for (const kind of ['click', 'keydown']) document.addEventListener(kind, advance, true);
@@ -139,10 +139,10 @@ export function freshness(element, changed, currentRun) {
       if (run.state === 'loading') takeStop(run);
     },
     /** Whether the run that begins has the next seed, asked once. */
-    takeNext() {
-      const next = isNext;
-      isNext = false;
-      return next;
+    takeNextSeed() {
+      const had = hasNextSeed;
+      hasNextSeed = false;
+      return had;
     },
   };
 }

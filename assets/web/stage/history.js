@@ -15,36 +15,47 @@ export function runHistory() {
     /** Ignores what still comes of a run. @param {Run} run */
     leave: run => left.add(run.name),
     /**
-     * Takes a message; returns the run that it is about, the steps that are new, whether it is the
-     * run's first message and whether that run is to be on the screen. Null where the message is
+     * Takes a message; returns the run that it is about, the steps that are new, whether it begins
+     * a run that is computed and whether its run is to be on the screen. Null where the message is
      * about no run that is listed.
      *
      * A late message of a run never replaces the run that a visitor has chosen since.
      * @param {Message} message
-     * @param {Run} shown the run on the screen
+     * @param {Run} current the run on the screen
      * @param {boolean} [isAwaited] whether no other run was put on the screen since Run was pressed
      */
-    take(message, shown, isAwaited = true) {
-      if (left.has(message.run) || isRecordingOf(message, shown)) return null;
+    take(message, current, isAwaited = true) {
+      if (left.has(message.run) || isRecordingOf(message, current)) return null;
       let run = runs.find(({ name }) => name === message.run);
       // A message without a name is about the run that is computed or waited for.
-      if (message.run === '') run = runs.findLast(isBusy) ?? (isAwaited ? shown : undefined);
-      const isBegun = !run && message.head !== undefined;
-      if (isBegun) {
-        // A new run takes the place of one that is computed: mark that one as stopped.
-        if (!message.head?.recorded) runs.filter(isBusy).forEach(takeStop);
+      if (message.run === '') run = runs.findLast(isBusy) ?? (isAwaited ? current : undefined);
+      const isListed = !run && message.head !== undefined;
+      const isBegun = isListed && !message.head?.recorded;
+      // A new run takes the place of one that is computed: mark that one as stopped.
+      if (isBegun) runs.filter(isBusy).forEach(takeStop);
+      if (isListed) {
         run = emptyRun(message.run);
         runs.push(run);
         if (runs.length > MOST) runs.shift();
       }
       if (!run) return null;
       const steps = takeMessage(run, message);
-      const isAsked = message.head?.recorded || isAwaited || isSame(message, shown);
-      const isShown = run === shown || Boolean(message.head && isAsked);
-      return { run, steps, isBegun, isShown };
+      const isOnScreen = run === current || replaces(message, current, isAwaited);
+      return { run, steps, isBegun, isOnScreen };
     },
   };
 }
+
+/**
+ * Whether the run that a message begins takes the place of the one on the screen: a recording that
+ * was asked for, the run that Run was pressed for, or a run of what is on the screen.
+ * @param {Message} message
+ * @param {Run} current
+ * @param {boolean} isAwaited
+ */
+const replaces = (message, current, isAwaited) =>
+  message.head !== undefined &&
+  (message.head.recorded || isAwaited || isSame(message, current));
 
 /**
  * Whether a message begins a run of the same settings.

@@ -4,6 +4,7 @@
 import { button, finder, make, query } from '../base/dom.js';
 import { visible } from '../base/text.js';
 import { DRAWN, OUTCOMES } from '../base/words.js';
+import { parseKey } from '../tree/layout.js';
 import { placeCard } from './card_place.js';
 import { detailOf, numbersOf } from './detail.js';
 import { comparedTexts, conclusionOf, leftOf, short, siblingsOf } from './sentences.js';
@@ -17,22 +18,16 @@ import { comparedTexts, conclusionOf, leftOf, short, siblingsOf } from './senten
 
 const CHILD = 10; // how many other marks the card covers rather than a child of its node
 
-/** @param {Step} step @param {string} key */
-const tokenOf = (step, key) =>
-  visible(key === 'last' ? step.pieces[step.pieces.length - 1] : step.texts[parseInt(key, 10)]);
+/** The token of a node, or the target's own. @param {Step} step @param {number | null} node */
+const tokenOf = (step, node) =>
+  visible(node === null ? step.pieces[step.pieces.length - 1] : step.texts[node]);
 
-/**
- * The outcome of a node, or what the target's own token is.
- * @param {Step} step
- * @param {string} key
- */
-const outcomeOf = (step, key) =>
-  (key === 'last' ? step.last : step.outcome[parseInt(key, 10)]) ?? '';
+/** Its outcome, or what the target's own is. @param {Step} step @param {number | null} node */
+const outcomeOf = (step, node) => (node === null ? step.last : step.outcome[node]) ?? '';
 
-/** Where a node stands in the tree. @param {Step} step @param {string} key */
-export function factsOf(step, key) {
-  if (key === 'last') return 'It follows the last accepted node and is the root of the next tree.';
-  const node = parseInt(key, 10);
+/** Where a node stands in the tree. @param {Step} step @param {number | null} node */
+function factsOf(step, node) {
+  if (node === null) return 'It follows the last accepted node and is the root of the next tree.';
   const law = `children are ${DRAWN[step.scheme] || step.scheme}`;
   if (!node) {
     return `tree of ${step.parents.length} nodes from ${step.draft_passes} draft passes; ${law}`;
@@ -50,20 +45,20 @@ export function inspectorView(element, openLab) {
   const fold = $('why-fold', HTMLDetailsElement);
   const token = query(fold, '.sv-token'); // the card at a node has one, too
   const lab = button('Open in the Verification lab', null, 'sv-lab-button');
-  let shown = /** @type {{ step: Step | null, key: string | null }} */ ({ step: null, key: null });
+  let about = /** @type {{ step?: Step, key?: string | null }} */ ({});
   $('facts').after(lab);
 
   /** @param {Step} step @param {number} index @param {string | null} key */
   function show(step, index, key) {
     // what is read or selected here stays
-    if (step === shown.step && key === shown.key) return;
-    shown = { step, key };
-    if (key === null || key.endsWith('+')) return clear();
-    const node = key === 'last' ? key : Number(key);
-    token.textContent = tokenOf(step, key);
-    $('why').textContent = step.sentences[step.why[Number(key)]] ?? '';
-    $('facts').textContent = factsOf(step, key);
-    const numbers = node === 'last' ? [] : numbersOf(step, node);
+    if (step === about.step && key === about.key) return;
+    about = { step, key };
+    if (key === null || parseKey(key).isFold) return clear();
+    const { node } = parseKey(key);
+    token.textContent = tokenOf(step, node);
+    $('why').textContent = node === null ? '' : (step.sentences[step.why[node]] ?? '');
+    $('facts').textContent = factsOf(step, node);
+    const numbers = node === null ? [] : numbersOf(step, node);
     $('detail').replaceChildren(...numbers, ...detailOf(step, node));
     const open = openLab?.(step, key, index) ?? null;
     lab.hidden = !open;
@@ -114,23 +109,20 @@ export function nodeCard(element, openNumbers) {
    */
   function show(step, key, isPicked) {
     card.hidden = true;
-    if (key === null || key.endsWith('+')) return;
+    if (key === null || parseKey(key).isFold) return;
+    const { node } = parseKey(key);
     card.hidden = false;
-    const kind = outcomeOf(step, key);
+    const kind = outcomeOf(step, node);
     const outcome = make('b', OUTCOMES[kind]);
     card.dataset.kind = kind;
     card.classList.toggle('picked', isPicked);
-    title.replaceChildren(make('span', tokenOf(step, key), 'sv-token'), ' ', outcome);
-    list.replaceChildren(
-      ...linesOf(step, Number(key)).flatMap(([name, value]) => [
-        term(name),
-        make('dd', value),
-      ]),
-    );
-    conclusion.textContent = conclusionOf(step, Number(key));
+    title.replaceChildren(make('span', tokenOf(step, node), 'sv-token'), ' ', outcome);
+    const lines = node === null ? [] : linesOf(step, node);
+    list.replaceChildren(...lines.flatMap(([name, value]) => [term(name), make('dd', value)]));
+    conclusion.textContent = node === null ? '' : conclusionOf(step, node);
     nodeKey = key;
     mustSee = new Set(['0', ...step.path, 'last'].map(String));
-    children = step.parents.map((parent, node) => (parent === Number(key) ? String(node) : ''));
+    children = step.parents.map((parent, child) => (parent === node ? String(child) : ''));
     place(key);
   }
 

@@ -100,8 +100,8 @@ function chipText({ head, figures, against }) {
 }
 
 /** @param {import('./run.js').Run} run */
-function stateText({ state, note, steps, figures, isShown }) {
-  if (state === 'running' && figures?.rate && !isShown) {
+function stateText({ state, note, steps, figures, isCaughtUp }) {
+  if (state === 'running' && figures?.rate && !isCaughtUp) {
     return `Decoding: ${figures.tokens} tokens, ${number(figures.rate)} tokens/s.`;
   }
   if (note) return note;

@@ -8,8 +8,9 @@ import { framesOf } from './frames.js';
 /** @typedef {import('./frames.js').Frame} Frame */
 /** @typedef {ReturnType<typeof playback>} Playback */
 
-// milliseconds by phase: of all of the first, of a frame of the others
-const PACES = [0, 2500, 2600, 2200, 1800];
+const GROWTH = 2500; // milliseconds in which the draft's tree grows, all frames of phase 1
+/** @type {Record<number, number>} */
+const PACES = { 2: 2600, 3: 2200, 4: 1800 }; // milliseconds of a frame, by phase
 const STREAM = 240; // milliseconds between two steps of a run that grows
 const QUICK = 5; // times as fast a run plays at last that nobody stops
 
@@ -36,7 +37,8 @@ export function playback(element, { steps, running, head, changed }) {
       if (streak >= 0) next();
     },
     pace: at => {
-      const pace = all[at].phase === 1 ? PACES[1] / all.length : PACES[all[at].phase];
+      const growing = all.filter(frame => frame.phase === 1).length;
+      const pace = PACES[all[at].phase] ?? GROWTH / growing;
       return pace / Math.min(QUICK, 1 + Math.max(0, streak));
     },
   });

@@ -6,7 +6,7 @@ import { placeIn, placeText } from '../base/place.js';
 import { follow, spansOf } from '../base/ribbon.js';
 import { sayTerms } from '../base/terms.js';
 import { treeView } from '../tree/view.js';
-import { headlineOf, writeRace } from './beside_plain.js';
+import { headlineOf, writePassBars } from './beside_plain.js';
 import { fly } from './flight.js';
 import { runHistory } from './history.js';
 import { inspectorView, nodeCard } from './inspector.js';
@@ -104,12 +104,12 @@ export function runPlayer(element, around = {}) {
   function receive(text) {
     if (!text) return;
     const message = /** @type {Message} */ (JSON.parse(text));
-    const taken = history.take(message, run, fresh?.awaits(message));
-    if (!taken) return;
-    if (taken.isBegun && !message.head?.recorded) taken.run.isNext = fresh?.takeNext() ?? false;
-    if (!taken.isShown) return schedule(); // its button among the last runs
-    if (taken.run === run) taken.steps.forEach(writeStep);
-    else put(taken.run);
+    const change = history.take(message, run, fresh?.awaits(message));
+    if (!change) return;
+    if (change.isBegun) change.run.hasNextSeed = fresh?.takeNextSeed() ?? false;
+    if (!change.isOnScreen) return schedule(); // its button among the last runs
+    if (change.run === run) change.steps.forEach(writeStep);
+    else put(change.run);
     writePrompt(element, run.head);
     position.grown(message.show);
     arrive();
@@ -166,7 +166,7 @@ export function runPlayer(element, around = {}) {
   function writeAround() {
     const content = headlineOf(run);
     if (content) around.headline?.({ ...content, stale: fresh?.stale(run) ?? '' });
-    run.isShown = !position.following;
+    run.isCaughtUp = !position.following;
     $('ribbon').dataset.grows = String(position.following);
     writeAddress(run);
     writeRuns(element, history.runs, run, other => {
@@ -176,7 +176,7 @@ export function runPlayer(element, around = {}) {
     });
     writeTitle(element, run, compared(run, around.checkSum ?? null));
     writeMeasures(element, run);
-    writeRace(element, run, position);
+    writePassBars(element, run, position);
   }
 
   // ---- a node ----

@@ -22,8 +22,8 @@ export function emptyRun(name) {
     timing: /** @type {Message['timing'] | null} */ (null),
     guessed: /** @type {Guesses} */ (new Map()), // who drafted, and how often each was right
     show: /** @type {number | undefined} */ (undefined), // the step to open it at
-    isShown: false, // whether all steps that came were shown, or somebody looks at one of them
-    isNext: false, // whether it repeats the run before with the next seed
+    isCaughtUp: false, // whether all steps that came were on the screen, or one was chosen
+    hasNextSeed: false, // whether it repeats the run before with the next seed
   };
 }
 

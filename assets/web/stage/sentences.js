@@ -3,7 +3,7 @@
 
 import { plural, probability, readable, visible } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
-import { isTried } from '../tree/layout.js';
+import { isTried, parseKey } from '../tree/layout.js';
 
 const TURNS = ['first', 'second', 'third'];
 const quoted = (/** @type {string} */ text) => `“${readable(text)}”`;
@@ -170,12 +170,12 @@ export function leftOf(step, node) {
  * @param {string} key a node, "last" or a fold
  */
 export function nodeSentence(step, key) {
-  if (key === 'last') {
+  const { node, isFold } = parseKey(key);
+  if (node === null) {
     const own = quoted(step.pieces[step.pieces.length - 1]);
     return `${own}, ${OUTCOMES[step.last ?? '']}. ${OWN[step.last ?? '']}`;
   }
-  const node = parseInt(key, 10);
-  if (key.endsWith('+')) {
+  if (isFold) {
     return `More children of ${quoted(step.texts[node])} that were not visited, collapsed.`;
   }
   if (isTried(step.outcome[node])) return trySentence(step, node);

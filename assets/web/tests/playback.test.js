@@ -250,19 +250,19 @@ test('what comes of an older run never takes the place of the run that was chose
   const recording = settings =>
     message(`recorded ${settings}`, { head: { ...about(settings), recorded: true }, state: 'done' });
   const begun = history.take(message('run 1', { head: about('T=1'), state: 'running' }), empty);
-  assert.ok(begun.isShown);
+  assert.ok(begun.isOnScreen);
   const other = history.take(recording('size=64'), begun.run, false);
-  assert.ok(other.isShown, 'a recording that was asked for');
+  assert.ok(other.isOnScreen, 'a recording that was asked for');
   const timing = message('run 1', { timing: { done: 1, of: 3 }, state: 'running' });
   const later = history.take(timing, other.run, false);
-  assert.deepEqual([later.isShown, begun.run.timing.done], [false, 1]);
+  assert.deepEqual([later.isOnScreen, begun.run.timing.done], [false, 1]);
   assert.equal(history.take(message('', { state: 'stopped' }), other.run, false).run, begun.run);
   assert.deepEqual([begun.run.state, other.run.state], ['done', 'done']);
   const second = message('run 2', { head: about('T=1'), state: 'running' });
   assert.equal(history.take(message('', { state: 'loading' }), other.run, false), null);
-  assert.equal(history.take(second, other.run, false).isShown, false);
+  assert.equal(history.take(second, other.run, false).isOnScreen, false);
   const third = message('run 3', { head: about('size=64'), state: 'running' });
-  assert.ok(history.take(third, other.run, false).isShown, 'in place of its own recording');
+  assert.ok(history.take(third, other.run, false).isOnScreen, 'in place of its own recording');
   assert.equal(history.take(message('run 9', { state: 'done' }), other.run), null);
 });
 

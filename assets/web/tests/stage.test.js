@@ -6,7 +6,7 @@ import { framesOf } from '../stage/frames.js';
 import { linesOf } from '../stage/inspector.js';
 import { nodeSentence, stepSentence, trySentence } from '../stage/sentences.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';
-import { headlineOf, writeRace } from '../stage/beside_plain.js';
+import { headlineOf, writePassBars } from '../stage/beside_plain.js';
 import { emptyRun, originOf, takeMessage } from '../stage/run.js';
 import { checkSum, compared, runLink, checkSumOf } from '../stage/share.js';
 import { freshPage, outcomes, step } from './page.js';
@@ -72,8 +72,8 @@ test('the headline and the bars are of one measurement', () => {
   const run = emptyRun('run 1'),
     figures = { tokens: 96, passes: 22, per_pass: 96 / 22, rate: 500 };
   const names = ['plain', 'run'],
-    rows = names.map(name => `<div data-race="${name}"><i><u></u></i><b></b></div>`);
-  const { body } = freshPage(`${rows.join('')}<p class="sv-beside-said"></p>`),
+    rows = names.map(name => `<div data-bar="${name}"><i><u></u></i><b></b></div>`);
+  const { body } = freshPage(`${rows.join('')}<p class="sv-beside-times"></p>`),
     bars = () => [...body.querySelectorAll('b')].map(bar => bar.textContent);
   takeMessage(run, {
     steps: [],
@@ -86,7 +86,7 @@ test('the headline and the bars are of one measurement', () => {
     headlineOf({ ...run, head: { ...run.head, declared: true, offload: 'disk' } }).small,
     'declared exact by its rule, not proven here',
   );
-  writeRace(body, run, { current: 0, frame: null });
+  writePassBars(body, run, { current: 0, frame: null });
   assert.deepEqual(bars(), ['96 passes', '22 passes']);
   assert.match(body.textContent, /Plain decoding is timed when the run ends/);
   takeMessage(run, {
@@ -112,14 +112,14 @@ test('the headline and the bars are of one measurement', () => {
     [slow.slow, slow.small.startsWith('a step of draft and target costs 8.7')],
     [true, true],
   );
-  writeRace(body, run, { current: 0, frame: null });
+  writePassBars(body, run, { current: 0, frame: null });
   const timed = /2\.0 times as fast: 240 ms against 480 ms \(3 rounds, each 1\.9 to 2\.1\)/;
   assert.match(body.textContent, timed);
   run.against.rounds = 1;
-  writeRace(body, run, { current: 0, frame: null });
+  writePassBars(body, run, { current: 0, frame: null });
   assert.match(body.textContent, /against 480 ms \(1 round\)/, 'one round has no range');
   run.steps = [{ pieces: ['a'] }];
-  writeRace(body, run, { current: 0, frame: { phase: 1 } });
+  writePassBars(body, run, { current: 0, frame: { phase: 1 } });
   assert.equal(body.querySelector('u').style.width, '0%', 'bars are never ahead of the text');
 });
 

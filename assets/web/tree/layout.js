@@ -30,6 +30,15 @@
  * @typedef {{ marks: Mark[], up: number, down: number }} Block
  */
 
+/**
+ * What the key of a mark stands for: a node, the fold of a node's children, or the target's token,
+ * which is no node.
+ * @param {string} key
+ */
+export function parseKey(key) {
+  return { node: key === 'last' ? null : parseInt(key, 10), isFold: key.endsWith('+') };
+}
+
 const SIBLINGS = 4; // of more siblings that were not visited the last share one "+N"
 
 /** Whether the rule compared such a node. @param {string} outcome */

@@ -4,7 +4,7 @@
 import { subscribe } from '../base/bus.js';
 import { makeSvg } from '../base/dom.js';
 import { presents } from '../base/page.js';
-import { roomyLayout, treeLayout } from './layout.js';
+import { parseKey, roomyLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';
 import { fitSizes, measure } from './sizes.js';
 
@@ -20,9 +20,6 @@ import { fitSizes, measure } from './sizes.js';
 const PAD = 10; // pixels around the tree
 const CUT = 1.3; // times the room of a narrow picture: a broader one keeps its labels and scrolls
 const EDGE = 40; // pixels between a mark that is scrolled to and the edge of the box
-
-/** Keys of marks that stand for folded siblings. @param {string | null} key */
-const isMore = key => key !== null && key.endsWith('+');
 
 /**
  * Draws one step after the other. The box of the <svg> keeps its size and scrolls where a tree is
@@ -134,7 +131,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
   /** @param {EventTarget | null} target */
   function point(target) {
     const key = nodeAt(target)?.dataset.key ?? null,
-      next = isMore(key) ? null : key;
+      next = key !== null && parseKey(key).isFold ? null : key;
     if (next === over) return;
     over = next;
     hover(next);
@@ -147,7 +144,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
       ),
       key = pill?.dataset.open ?? nodeAt(target)?.dataset.key;
     if (key === undefined) return;
-    if (pill || isMore(key)) unfold(key);
+    if (pill || parseKey(key).isFold) unfold(key);
     else pick(key);
   });
 

@@ -17,6 +17,14 @@ import { probability } from './text.js';
  * @property {string} [kind] "own" marks the row in question, "rest" stands for all others
  */
 
+/** Places on a logarithmic scale from the least to the largest. @param {number[]} values */
+export function logPlace(values) {
+  const logs = values.filter(value => value > 0).map(Math.log);
+  const low = Math.min(...logs);
+  const span = Math.max(...logs) - low || 1;
+  return (/** @type {number} */ value) => (Math.log(value) - low) / span;
+}
+
 /**
  * @param {object} content
  * @param {string} [content.caption]

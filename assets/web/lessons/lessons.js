@@ -69,7 +69,7 @@ export function lessonBook(element, start, server) {
     $ = finder(root, 'sv-lesson-'),
     last = start.lessons.length - 1;
   const list = query(root, '.sv-lessons-list', HTMLElement);
-  const player = runPlayer($('run', HTMLElement), { save: server.save });
+  const player = runPlayer($('run', HTMLElement), { save: server.save, onPlace: check });
   // The sentence above the tree says what the lesson shows; a card comes at what is touched.
   const touched = () => root.classList.remove('sv-idea');
   for (const kind of ['pointerdown', 'keydown']) $('run').addEventListener(kind, touched);
@@ -145,7 +145,6 @@ export function lessonBook(element, start, server) {
     $('next').textContent = number < last ? `Next: ${start.lessons[number + 1][1]} ▶` : '';
     $('more').hidden = false;
     $('stage').classList.toggle('timed', timed);
-    query(root, '.sv-about').open = timed;
     $('pictures').hidden = pictures.length < 2;
     $('pictures').replaceChildren(
       ...pictures.map(({ label }, i) =>
@@ -180,11 +179,10 @@ export function lessonBook(element, start, server) {
 
   // ---- whether the exercise was done: its place was reached ----
 
-  function check() {
-    const { place } = query(root, '.sv-svg').dataset;
+  /** @param {string} [place] in a run */
+  function check(place) {
     if (lesson && isReached(lesson, picture, place)) $('exercise').dataset.done = 'true';
   }
-  new MutationObserver(check).observe(query(root, '.sv-svg'), { attributeFilter: ['data-place'] });
 
   // ---- which lesson ----
 
@@ -222,7 +220,7 @@ export function lessonBook(element, start, server) {
     if (isFigure) return void open(number + by, by < 0);
     const begins = root.classList.contains('sv-idea');
     touched();
-    if (by > 0 && begins) query(root, '.sv-phases input').click();
+    if (by > 0 && begins) player.play(1);
     else if (!player.move(by) && number + by >= 0 && number + by <= last) open(number + by, by < 0);
   }
 

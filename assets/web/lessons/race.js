@@ -1,7 +1,7 @@
 // Two races with one noise: the dials set how wrong the draft is and which noise is drawn; the
 // server works out the rest.
 
-import { barTable } from '../base/bars.js';
+import { barTable, logPlace } from '../base/bars.js';
 import { make, slider } from '../base/dom.js';
 import { asker } from '../labs/asker.js';
 
@@ -45,15 +45,12 @@ export function raceFigure(box, start, server) {
   function write({ tokens, times, rows, winners, equal, seeds }) {
     const target = tokens[winners.p];
     const drafted = tokens[winners.q];
-    const all = [...times.p, ...times.q].map(Math.log);
-    const low = Math.min(...all);
-    const span = Math.max(...all) - low || 1;
     lanes.replaceChildren(
       barTable({
         caption:
           'Each token with its p and q. It arrives under each after noise / probability, on a ' +
           'logarithmic scale. The first one wins.',
-        place: time => (Math.log(time) - low) / span,
+        place: logPlace([...times.p, ...times.q]),
         write: time => time.toFixed(2),
         series: [
           { name: 'time under p', kind: 'p', mark: true },

@@ -1,7 +1,7 @@
 // What a rule recorded about a node as tables: distributions over a few tokens as bars, races as
 // arrival times, numbers. Nothing here knows a rule.
 
-import { barTable } from '../base/bars.js';
+import { barTable, logPlace } from '../base/bars.js';
 import { make } from '../base/dom.js';
 import { probability, visible } from '../base/text.js';
 import { FACTS, ROWS } from '../base/words.js';
@@ -133,18 +133,14 @@ function bars(caption, whole, own) {
  * @param {number | null} [own]
  */
 function races(caption, columns = {}, own) {
-  const times = Object.values(columns)
-    .flatMap(chart => Object.values(chart.rows)[0])
-    .filter(time => time > 0);
-  const low = Math.log(Math.min(...times)),
-    span = Math.log(Math.max(...times)) - low || 1;
+  const times = Object.values(columns).flatMap(chart => Object.values(chart.rows)[0]);
   return Object.entries(columns).map(([name, chart]) =>
     barTable({
       caption: `${caption}, ${name}: ${RACE}`,
       series: [{ name: 'arrives', kind: name === 'target' ? 'run' : 'q', mark: true }],
       rows: rowsOf(chart, Object.keys(chart.rows).slice(0, 1), own),
       write: value => value.toPrecision(3),
-      place: value => (Math.log(value) - low) / span,
+      place: logPlace(times),
     }),
   );
 }

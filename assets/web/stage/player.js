@@ -32,6 +32,7 @@ import { compared } from './share.js';
  * @property {Freshness} [fresh] whether the controls hold something else than the run
  * @property {(content: Headline) => void} [headline] shows the run in one sentence
  * @property {(run: Run) => void} [opened] sets the controls to an opened run's
+ * @property {(place: string) => void} [onPlace] another step is on the screen, or a node was picked
  * @property {(run: Run) => void} [address] makes the address of the page open a run again
  * @property {string | null} [checkSum] of the run that a link is about
  */
@@ -51,7 +52,6 @@ export function runPlayer(element, around = {}) {
   let drawn = ''; // the phase on the screen
   let [pinned, hovered] = /** @type {(string | null)[]} */ ([null, null]);
   let frameRequest = /** @type {number | null} */ (null);
-
   const inspector = inspectorView(
     element,
     take && ((step, key, index) => take(step, key, run.head, index)),
@@ -155,7 +155,7 @@ export function runPlayer(element, around = {}) {
     follow($('ribbon'), spans, current, count);
     if (playing) fly(element, arriving, tree.place);
     tree.select(pinned);
-    Object.assign($('svg').dataset, { place: placeText(current, pinned), of: originOf(run) });
+    markPlace(around, $('svg'), placeText(current, pinned), originOf(run));
     writeLegend(element, step, frame);
     writeWhose(element, step, run);
     inspect();
@@ -206,7 +206,7 @@ export function runPlayer(element, around = {}) {
     tree.select(key, scroll);
     const step = run.steps[position.current];
     if (!step) return;
-    $('svg').dataset.place = placeText(position.current, key);
+    markPlace(around, $('svg'), placeText(position.current, key), originOf(run));
     inspect();
     if (key !== null) say(nodeSentence(step, key));
   }
@@ -234,9 +234,22 @@ export function runPlayer(element, around = {}) {
     show,
     currentRun: () => run,
     move: position.move,
+    play: position.play,
     changed: schedule,
     expect,
   };
+}
+
+/**
+ * The step on the screen and the node that was picked, in one word, and of which run.
+ * @param {Around} around
+ * @param {SVGElement} svg
+ * @param {string} place
+ * @param {string} of
+ */
+function markPlace({ onPlace }, svg, place, of) {
+  Object.assign(svg.dataset, { place, of });
+  onPlace?.(place);
 }
 
 /**

@@ -116,7 +116,7 @@ def test_every_strategy_is_in_the_readme():
 
 
 def test_short_documents_stay_short():
-    limits = {"README.md": 150, "CHANGELOG.md": 60, "CONTRIBUTING.md": 120}
+    limits = {"README.md": 150, "CHANGELOG.md": 60, "CONTRIBUTING.md": 130}
     lines = {name: len((ROOT / name).read_text(encoding="utf-8").splitlines()) for name in limits}
     assert {name: count for name, count in lines.items() if count > limits[name]} == {}
 

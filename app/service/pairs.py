@@ -137,7 +137,7 @@ class Pairs:
         if error is None:
             return ""
         reason = str(error).split(". ")[0].rstrip(".")
-        return f"{reason}. {LABELS[TALES]} takes its place until “specviz prepare” has got it."
+        return f"{reason}. {LABELS[TALES]} is used until “specviz prepare” has downloaded it."
 
     def _load(self, key: PairRef, loading: Loading) -> None:
         try:

@@ -48,7 +48,8 @@ def comparison_page() -> str:
     """The whole page of a comparison, which is still empty: the browser writes what it shows
     between the braces."""
     body = asset("compare/compare.html")
-    return _page("specviz: a comparison", (*STYLES, "compare/compare"), body, "{}", "offline_race")
+    styles = (*STYLES, "compare/compare")
+    return _page("specviz: a comparison", styles, body, "{}", "offline_comparison")
 
 
 def _page(title: str, styles: Sequence[str], body: str, data: str, script: str) -> str:

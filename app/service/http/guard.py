@@ -43,7 +43,7 @@ CALLS_OF_SUBNET = 8
 RECEIVED = 256_000_000
 RECEIVED_OF_SUBNET = 40_000_000
 GONE = "The messages of this run were removed. Reload the page, or start the run again."
-MANY_CALLS = "Too many calls wait. Try again when one of them has ended."
+MANY_CALLS = "Too many calls are waiting. Try again when one of them has ended."
 
 
 class Guard:

@@ -49,7 +49,7 @@ def verdict(result: Sampled) -> str:
     if not result.runs:
         return "Reading the target's distributions."
     if result.runs < FEWEST:
-        return f"Not decided yet: fewer than {FEWEST} runs show no distribution."
+        return f"Not decided yet: at least {FEWEST} runs are needed."
     # Plain decoding is judged too: where it also deviates it is chance, or the test is too strict.
     answer = "Yes: speculation agrees with"
     if result.deviates(result.speculated):
@@ -60,19 +60,19 @@ def verdict(result: Sampled) -> str:
     if result.deviates(result.plain):
         plain = "deviates too"
     how = (
-        "This drafter reads more of the target than its probabilities, so the models compute "
-        "every run anew."
+        "What this drafter proposes does not follow from the target's probabilities alone, so the "
+        "models compute every run anew."
     )
     if result.passes:
         how = (
-            "Every draw is real; the target's distributions after each text were computed once: "
+            "Every run draws anew; the target's distribution after each text is computed once: "
             f"target passes {result.passes}."
         )
     return (
         f"{answer} the target's distribution (total variation distance "
         f"{result.distance(result.speculated):.3f}). Plain decoding {plain} "
         f"({result.distance(result.plain):.3f}). "
-        f"{result.runs:,} exact samples are about {result.expected:.3f} away too, by chance. The "
-        "answer is no where fewer than 1 in 1,000 sets of exact samples would differ as much "
+        f"{result.runs:,} exact samples differ by about {result.expected:.3f} too, by chance. The "
+        "answer is no if fewer than 1 in 1,000 sets of exact samples would differ as much "
         f"(chi-square test). {how}"
     )

@@ -137,8 +137,8 @@ def build(service: RunService) -> None:
 
     # True at any time: costs are shown once all of them are measured, and the same with trees.
     text = status_text(
-        "Stopped. Only a figure whose measurement was complete shows this machine; the line under "
-        "each answer says which."
+        "Stopped. Only figures whose measurement was complete show this machine; the line under "
+        "each answer names its source."
     )
     Job(stop, {line: text}).bind(go.click, run, [temperature, rules], outputs)
 

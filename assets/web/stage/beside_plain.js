@@ -9,7 +9,7 @@ import { query } from '../base/dom.js';
 const fraction = (part, whole) => (whole ? Math.min(1, part / whole) : 0);
 
 const LOADED_APART =
-  'Weights in memory and on disk are loaded apart, each once. Below is still the run before.';
+  'Weights in memory and on disk are loaded separately, once each. The previous run stays below.';
 const WIDE = 1.2; // the best round over the worst, from which on both stand beside their mean
 
 /** @param {number} value in seconds */

@@ -18,14 +18,14 @@ from specviz.measure.machine_profile import best_size, find_costs
 from specviz.measure.timing import ROUNDS
 
 from .service import limits
-from .service.decoding import decode, timing
+from .service.decoding import begin, timing
 from .service.failures import explain, reason
 from .service.limits import number
 from .service.pair_ref import TALES, PairRef
 from .service.pairs import Pairs
 from .service.queue import visitor_of
-from .service.run import Note, Turn
-from .service.runs import GrowingRun
+from .service.queued_run import Note, Turn
+from .service.run_store import GrowingRun
 from .service.service import RunService
 
 DESCRIPTION = """Decode a text with tree speculative decoding and watch it step by step.
@@ -94,8 +94,10 @@ def build(service: RunService) -> None:
                     "plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds
                 )
             # The best tree of this machine, where the caller left that to the builder.
-            config = fastest(config, builder, ref)
-            items = service.stream(visitor_of(request), ref, answers, config, plain_rounds)
+            config = with_best_tree(config, builder, ref)
+            items = service.stream(
+                visitor_of(request), ref, answers, config, plain_rounds, prompts=[config.prompt]
+            )
             waits = False
             async with aclosing(items):
                 async for item in items:
@@ -157,7 +159,7 @@ def pair_for(pairs: Pairs, models: object, weights: object) -> PairRef:
     return ref
 
 
-def fastest(config: RunConfig, builder: str, ref: PairRef) -> RunConfig:
+def with_best_tree(config: RunConfig, builder: str, ref: PairRef) -> RunConfig:
     """The configuration with the best tree on this machine, where Sequoia's has neither size nor
     depth.
 
@@ -181,11 +183,9 @@ def answers(
     plain decoding; None while it is timed."""
     text = ""
     written = []
-    items = turn.compute(decode, config)
-    # The trace without its steps comes first, as for the page.
-    blank = next(items)
+    blank, steps = begin(turn, config)
     try:
-        for step in items:
+        for step in steps:
             written.append(step)
             text += "".join(step.emitted_texts)
             yield text, step.to_json(), ""

@@ -85,7 +85,8 @@ def build_demo(load: Callable[[], Pair] | None = None, tabs: Sequence[Tab] = TAB
         own_pair.connect(demo, service)
         pairs.connect(demo, service)
         api.build(service)
-    # Handlers that gradio would compute in a thread of its own, beside a step that is being timed.
+    # Every handler that gradio would compute in a thread of its own, beside a step that is being
+    # timed: here, where none is forgotten, it is replaced by one that waits for the end of a step.
     for event in demo.fns.values():
         if event.fn and event.queue is False and not iscoroutinefunction(event.fn):
             event.fn = between_steps(service, event.fn)

@@ -19,7 +19,7 @@ from types import CodeType, FrameType
 
 import specviz
 from app.page import build_demo
-from app.service.run import Run
+from app.service.queued_run import QueuedRun
 from tests.loops import until
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,7 +39,7 @@ class ClickPath:
     def profile(self, frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
         thread = threading.get_ident()
-        if code is Run.send.__code__ and event == "return":
+        if code is QueuedRun.send.__code__ and event == "return":
             self.done.add(thread)
         own = code.co_filename.startswith((str(ROOT / "app"), str(ROOT / "specviz")))
         if not self.is_counting or thread in self.done or event != "call":

@@ -123,7 +123,7 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
 def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
     from app import api
     from app.service import decoding
-    from app.service.run import Turn
+    from app.service.queued_run import Turn
     from app.tabs.compare import messages
     from app.tabs.compare.entry import Entry
 

@@ -13,9 +13,9 @@ from specviz.measure.timing import ROUNDS, measure_speedup
 from specviz.models.base import Pair
 from specviz.record.metrics import Counts
 from specviz.record.step import Step
-from specviz.record.trace import PairedSpeedup
+from specviz.record.trace import PairedSpeedup, Trace
 
-from .run import Turn
+from .queued_run import Turn
 
 PACE = 0.25  # seconds of decoding that travel to the page together, which plays two steps a second
 
@@ -26,15 +26,25 @@ def is_due(unsent: Sequence[Step]) -> bool:
     return unsent[0].index == 0 or sum(step.seconds.total for step in unsent) >= PACE
 
 
-def decode(pair: Pair, config: RunConfig, warm_up: int = 0) -> Iterator[Any]:
-    """The trace of a run before its first step, and then its steps; for `Turn.compute`.
+def begin(turn: Turn, config: RunConfig, warm_up: int = 0) -> tuple[Trace, Iterator[Step]]:
+    """The trace of a run before its first step, and its steps.
 
     Args:
-        pair: the models.
+        turn: what it computes with.
         config: what to run.
         warm_up: steps before it that are not counted, so that the run does not pay for a cold
             start.
+
+    Raises:
+        ValueError: if it cannot begin (the prompt is too long, say).
     """
+    items = turn.compute(decode, config, warm_up, tokens=config.max_new_tokens)
+    return next(items), items
+
+
+def decode(pair: Pair, config: RunConfig, warm_up: int) -> Iterator[Any]:
+    """The trace of a run before its first step, and then its steps: one iterator, since all that
+    comes back from a borrowed GPU comes through one."""
     blank = blank_trace(pair, config)
     prompt = blank.prompt_tokens  # a long text takes time to become tokens
     for _ in islice(speculate(pair, config, prompt=prompt), warm_up):
@@ -51,7 +61,9 @@ def timing(
         return
     # A measurement takes as long as several runs, and its rounds are worth nothing beside others'
     # work: who waits comes first, and the page shows the rounds that there were.
-    for speedup in turn.compute(measure_speedup, config, first, rounds):
+    for speedup in turn.compute(
+        measure_speedup, config, first, rounds, tokens=config.max_new_tokens
+    ):
         yield speedup
         if turn.others_wait():
             return

@@ -4,7 +4,6 @@ change them."""
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -80,9 +79,8 @@ def max_nodes(builder: TreeBuilder) -> int:
     )  # a tree of the root alone has neither
 
 
-def gpu_seconds(configs: Sequence[RunConfig]) -> int:
-    """For how long a GPU is borrowed, in seconds; a measurement has no runs."""
-    tokens = sum(min(config.max_new_tokens, TOKENS) for config in configs) or TOKENS
+def gpu_seconds(tokens: int) -> int:
+    """For how many seconds a GPU is borrowed to decode so many tokens."""
     return min(GPU_SECONDS, round(GPU_START + GPU_TOKEN * tokens))
 
 

@@ -38,7 +38,6 @@ class Loading:
 
     Attributes:
         note: a sentence on how far it is.
-        notice: what is to be said of the pair once it is there.
         done: the share that is done, from 0 to 1; None where it is not known.
         result: the pair, once it is there.
         unwanted: set once all who waited have left.
@@ -49,7 +48,6 @@ class Loading:
         self.ref = ref
         self.visitor = visitor
         self.note = LOADING
-        self.notice = ""
         self.done: float | None = None
         self.result: Future[Pair] = Future()
         self.unwanted = Event()

@@ -16,7 +16,6 @@ from .loading import Loading, Offer
 from .pair_ref import EARLY_EXIT, LABELS, SMOLLM2, TALES, TOY, PairRef
 
 QUANTIZED = DRAFTERS["quantized"]()
-IN_MEMORY = "The weights cannot be kept on disk here, so they are in memory."
 
 log = logging.getLogger(__name__)
 
@@ -67,7 +66,7 @@ def load_named(ref: PairRef, loading: Loading) -> Pair:
         options["target"] = ref.target
     if ref.draft:
         options["draft"] = ref.draft
-    pair = _load(ref, options, loading)
+    pair = _load(ref, options)
     if getattr(pair, "default_drafter", "") == QUANTIZED.name:
         # The visitor's first run would pay for both otherwise, in the middle of a step.
         loading.report(1.0, "Packing the weights of the draft")
@@ -77,13 +76,11 @@ def load_named(ref: PairRef, loading: Loading) -> Pair:
     return pair
 
 
-def _load(ref: PairRef, options: JsonObject, loading: Loading) -> Pair:
+def _load(ref: PairRef, options: JsonObject) -> Pair:
     if not ref.on_disk:
         return specviz.load_pair(**options)
     try:
         return specviz.load_pair(**options, offload="disk")
     except (OSError, ValueError) as error:  # no room on the disk, or a family that is not streamed
         log.warning("%s loads its weights to memory: %s", ref.models, error)
-        pair = specviz.load_pair(**options)  # or says what is wrong with it anywhere
-        loading.notice = IN_MEMORY
-        return pair
+        return specviz.load_pair(**options)  # or says what is wrong with it anywhere

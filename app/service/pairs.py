@@ -35,7 +35,6 @@ class Pairs:
         self.offers = offers
         self.other = other
         self.own: dict[str, str] = {}  # label by name, of pairs that were named on this machine
-        self.notes: dict[PairRef, str] = {}  # what is to be said of a pair
         self.preparing: Loading | None = None
         self._lock = Lock()
         self._loaded: dict[PairRef, Pair] = {}  # the one used last comes last
@@ -157,7 +156,6 @@ class Pairs:
             while len(self._loaded) >= MAX_LOADED:
                 del self._loaded[next(iter(self._loaded))]
             self._loaded[loading.ref.resolved] = pair
-            self.notes[loading.ref] = loading.notice
         gc.collect()  # of the one that had to go
         return pair
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from time import monotonic
 
+from specviz.config.prompt import Prompt
 from specviz.models.base import Pair
 
 from . import limits, zero_gpu
@@ -26,8 +27,8 @@ from .pair_ref import PairRef
 from .pairs import Pairs, load_by_number
 from .process import Answer, Process, Requests
 from .queue import VISITOR, Call, FairQueue, Visitor
-from .run import Item, Note, Run, Turn
-from .runs import RunStore
+from .queued_run import Item, Note, QueuedRun, Turn
+from .run_store import RunStore
 from .sizes import try_tokenizers
 from .worker import Worker
 
@@ -65,13 +66,13 @@ class RunService:
         self.trials = trials or self.requests
         self._worker = Worker("decoding", self._next)
         self._changed = self._worker.changed
-        self._queue: FairQueue[Run] = FairQueue(limit)
+        self._queue: FairQueue[QueuedRun] = FairQueue(limit)
         self._calls: FairQueue[Call] = FairQueue(limit)
-        # Runs with caches in memory, or whose turn came before their pair was loaded: those stay in
-        # the queue, where they keep their place until it is.
-        self._started: set[Run] = set()
-        self._left: deque[Run] = deque()  # started runs whose page has left
-        self._running: Run | None = None
+        # Runs that have started, with caches in memory, and those whose turn came before their pair
+        # was loaded: they stay in the queue, where they keep their place until it is.
+        self._admitted: set[QueuedRun] = set()
+        self._left: deque[QueuedRun] = deque()  # started runs whose page has left
+        self._running: QueuedRun | None = None
         self._stopping = False
 
     async def stream(
@@ -80,6 +81,7 @@ class RunService:
         ref: PairRef,
         work: Callable[..., Iterator[Item | None]],
         *args: object,
+        prompts: Sequence[Prompt],
         replaces: bool = False,
     ) -> AsyncGenerator[Item | Note, None]:
         """The items of work(turn, *args), computed when it is the visitor's turn, and a `Note`
@@ -89,6 +91,7 @@ class RunService:
             visitor: who asks.
             ref: the pair; it is loaded if need be, while others compute.
             work, args: a generator function and what else it takes; None is not sent.
+            prompts: what it decodes; tried first, elsewhere, where a visitor named the pair.
             replaces: whether it takes the place of the visitor's run of the same work, which ends.
 
         Raises:
@@ -97,11 +100,10 @@ class RunService:
         if self._stopping:
             raise ValueError(STOPPING)
         if not self.pairs.offer(ref).trusted:
-            prompts = [config.prompt for config in zero_gpu.configs_in(args)]
             await self.trials.ask(visitor, try_tokenizers, ref.target, ref.draft, prompts)
-        run = Run(visitor, ref, work, args, asyncio.get_running_loop())
+        run = QueuedRun(visitor, ref, work, args, asyncio.get_running_loop())
         with self._changed:
-            for earlier in {*self._started, *self._queue.order()} if replaces else ():
+            for earlier in {*self._admitted, *self._queue.order()} if replaces else ():
                 if earlier.visitor == visitor and earlier.work == work:
                     earlier.end()  # and its own `stream` leaves it
             # Where too many wait this ends one of them, perhaps this one: its error is seen below.
@@ -154,7 +156,7 @@ class RunService:
             await asyncio.to_thread(call.compute)
         return await answer
 
-    def leave(self, run: Run) -> None:
+    def leave(self, run: QueuedRun) -> None:
         """The page of a run waits for it no longer, whether it came to its end or not."""
         with self._changed:
             run.over = True
@@ -163,11 +165,11 @@ class RunService:
                 run.loading.leave()
             # The run that computes stops by itself, as its page has left. The generator of a run
             # that waits may hold caches, which are freed when it is closed.
-            if run in self._started and run is not self._running:
+            if run in self._admitted and run is not self._running:
                 self._left.append(run)
             self._worker.wake()
 
-    def note(self, run: Run) -> Note:
+    def note(self, run: QueuedRun) -> Note:
         """What to tell the page of a run that does not compute.
 
         Raises:
@@ -192,18 +194,18 @@ class RunService:
     def busy(self) -> bool:
         """Whether a run computes, waits or loads its pair."""
         with self._changed:
-            return bool(len(self._queue) or self._started or self._left)
+            return bool(len(self._queue) or self._admitted or self._left)
 
     def shut_down(self, seconds: float = 8.0) -> None:
         """Begin no run, and end those that do not end by themselves in time with a sentence."""
         self._stopping = True
         with self._changed:
             for run in self._queue.order():
-                if run.items is None:
+                if run.items is None:  # it waits for its first turn, not for its next slice
                     self._queue.remove(run)
                     run.end(ValueError(STOPPING))
-            self._changed.wait_for(lambda: not self._started, timeout=seconds)
-            for run in self._started:
+            self._changed.wait_for(lambda: not self._admitted, timeout=seconds)
+            for run in self._admitted:
                 run.end(ValueError(CUT))
             self._worker.wake()
         self.requests.process.end()
@@ -218,8 +220,8 @@ class RunService:
         call = self._calls.pop()
         if call is not None:
             return call.compute
-        while run := first_admitted(self._queue.order(), self._started):
-            self._started.add(run)
+        while run := first_admitted(self._queue.order(), self._admitted):
+            self._admitted.add(run)
             # A borrowed GPU is in another process, which loads the pair itself.
             if not zero_gpu.ON and run.pair is None:
                 run.pair = self.pairs.get(run.ref)
@@ -233,7 +235,7 @@ class RunService:
             run.tell()
         return None
 
-    def _loaded(self, run: Run, result: Future[Pair]) -> None:
+    def _loaded(self, run: QueuedRun, result: Future[Pair]) -> None:
         """Its pair is loaded, or cannot be."""
         with self._changed:
             run.loading = None
@@ -242,19 +244,18 @@ class RunService:
                 run.pair = result.result()
             else:
                 self._queue.remove(run)
-                self._started.discard(run)
+                self._admitted.discard(run)
                 run.end(error)
             self._worker.wake()
 
-    def _advance(self, run: Run) -> None:
+    def _advance(self, run: QueuedRun) -> None:
         """Compute for a run until it ends, or its slice of time does while others wait."""
         started = monotonic()
         failure: BaseException | None = None
         try:
             if run.items is None:
                 load = partial(load_by_number, self.pairs.number, run.ref) if zero_gpu.ON else None
-                note = self.pairs.notes.get(run.ref, "")
-                turn = Turn(run.pair, run.visitor, self.others_wait, load, note)
+                turn = Turn(run.pair, run.visitor, self.others_wait, load)
                 run.items = run.work(turn, *run.args)
             while not run.over:
                 with self._changed:
@@ -282,7 +283,7 @@ class RunService:
         with self._changed:
             return any(run.loading is None for run in self._queue.order())
 
-    def _free(self, run: Run, error: BaseException | None = None) -> None:
+    def _free(self, run: QueuedRun, error: BaseException | None = None) -> None:
         """End a run and free its caches and its place."""
         try:
             if isinstance(run.items, Generator):
@@ -293,7 +294,7 @@ class RunService:
         run.end(error)
         with self._changed:
             self._queue.rest(run.visitor)
-            self._started.discard(run)
+            self._admitted.discard(run)
             if self._running is run:
                 self._running = None
             self._worker.wake()

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import gradio as gr
 
 from specviz.base.codec import JsonObject
-from specviz.config.run_config import RunConfig
 from specviz.models.base import Pair
 
 from . import limits
@@ -33,30 +32,16 @@ class _Rejected(NamedTuple):
     sentence: str
 
 
-def configs_in(args: tuple[object, ...]) -> list[RunConfig]:
-    """The configurations among the arguments of a run, also those in a tuple, and those of the
-    columns of a comparison."""
-    values: list[object] = []
-    for arg in args:
-        values += arg if isinstance(arg, tuple) else (arg,)
-    found = [getattr(value, "config", value) for value in values]
-    return [value for value in found if isinstance(value, RunConfig)]
-
-
 def gpu(duration: Callable[..., int]) -> Callable[[Any], Any]:
     """A decorator for the generator that decodes, with the seconds to borrow; outside a Space it
     changes nothing."""
     return (lambda work: work) if spaces is None else spaces.GPU(duration=duration)
 
 
-def _seconds(load: Callable, work: Callable, args: tuple[object, ...]) -> int:
-    return limits.gpu_seconds(configs_in(args))
-
-
 # Decorated when the module is imported: a Space looks for such functions as it starts.
-@gpu(_seconds)
+@gpu(lambda tokens, *job: limits.gpu_seconds(tokens))
 def _computed(
-    load: Callable[[], Pair], work: Callable[..., Iterator[object]], args: tuple[object, ...]
+    tokens: int, load: Callable[[], Pair], work: Callable[..., Iterator[object]], *args: object
 ) -> Iterator[object]:
     """The items of work(load(), *args), in the process that has the GPU."""
     try:
@@ -66,15 +51,16 @@ def _computed(
 
 
 def compute(
-    load: Callable[[], Pair], work: Callable[..., Iterator[object]], args: tuple[object, ...]
+    tokens: int, load: Callable[[], Pair], work: Callable[..., Iterator[object]], *args: object
 ) -> Iterator[Any]:
-    """The items of work(pair, *args) on a borrowed GPU, where `load` returns the pair.
+    """The items of work(pair, *args) on a GPU that is borrowed to decode so many `tokens`,
+    where `load` returns the pair.
 
     Raises:
         ValueError: from the work, or because no GPU is lent.
     """
     try:
-        for item in _computed(load, work, args):
+        for item in _computed(tokens, load, work, *args):
             if isinstance(item, _Rejected):
                 raise ValueError(item.sentence)
             yield item

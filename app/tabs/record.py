@@ -28,7 +28,7 @@ from specviz.models.base import Pair
 from ..service.loading import Loading
 from ..service.offers import load_named
 from ..service.pair_ref import SMOLLM2, WEIGHTS, PairRef
-from .compare import race
+from .compare import example
 from .explore import recordings
 from .lessons import LESSONS
 from .lessons.lesson import Lesson, Recording
@@ -59,7 +59,8 @@ def recorded(rounds: int) -> dict[str, Callable[[], None]]:
     """What writes each recording, by name."""
     work: dict[str, Callable[[], None]] = {}
     timed = [(one.path, one.ref, one.config) for one in recordings.RECORDINGS]
-    timed += [(race.path(name), race.REF, config) for name, config in race.CONFIGS.items()]
+    for name, config in example.CONFIGS.items():
+        timed.append((example.path(name), example.REF, config))
     for path, ref, config in timed:
         name = path.relative_to(TRACES).with_suffix("").as_posix()
         work[name] = partial(write_timed, path, ref, config, rounds)

@@ -117,13 +117,15 @@ def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[
         if token is None or expected is None:
             yield Comparison(position + 1, position, early="run" if token is None else "plain")
         else:
-            context = [*prompt_tokens(pair, config), *tokens[:position]]
-            yield Comparison(position + 1, position, margin_at(pair, config, context))
+            margin = margin_at(pair, config, tokens[:position])
+            yield Comparison(position + 1, position, margin)
         return
 
 
-def margin_at(pair: Pair, config: RunConfig, context: list[int]) -> float:
-    """The distance between the two best candidates after `context`, token ids; see `Comparison`."""
+def margin_at(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> float:
+    """The distance between the two best candidates after the prompt and these new tokens; see
+    `Comparison`."""
+    context = [*prompt_tokens(pair, config), *tokens]
     tree = TokenTree(context[-1], start=len(context) - 1)
     p = Distributions(pair.open(context)[0].forward(tree, [0]), config.target_sampling)
     noise = Seeded(config.seed).noise(tree.next_position(0), len(p[0]))

@@ -36,10 +36,13 @@ def message(run: str, steps: Iterable[JsonObject] = (), **more: object) -> str:
     for key, value in more.items():
         if value is not None:
             data[key] = value
-    text = compact_json(data)
-    # "<" only ever occurs inside strings; escaped, no layer between here and the page can mistake
-    # it for markup.
-    return text.replace("<", "\\u003c")
+    return page_json(data)
+
+
+def page_json(data: object) -> str:
+    """JSON for the page, in which "<" is escaped: it only ever occurs inside strings, and no layer
+    between here and the page can mistake it for markup."""
+    return compact_json(data).replace("<", "\\u003c")
 
 
 def figures(counts: Counts, speedup: PairedSpeedup | None = None) -> JsonObject:

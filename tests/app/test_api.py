@@ -210,7 +210,7 @@ def test_the_best_tree_for_the_stored_costs_is_taken_where_none_is_asked_for(mon
         ("sequoia", PairRef(TALES, weights="disk"), (16, 6)),
         ("sequoia", PairRef("another"), (16, 6)),
     ):
-        found = api.fastest(specviz.RunConfig("abc", builder), builder, ref).builder
+        found = api.with_best_tree(specviz.RunConfig("abc", builder), builder, ref).builder
         assert (found.size, found.depth) == expected
 
 

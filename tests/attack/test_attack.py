@@ -193,7 +193,7 @@ def test_a_machine_without_a_cache_folder_still_decodes(tmp_path, capsys):
         "ref = PairRef('tales', weights='disk'); loading = Loading(ref)\n"
         "pair = load_named(ref, loading)\n"
         "config = specviz.RunConfig('Once', max_new_tokens=3)\n"
-        "print(specviz.run(pair, config).text, '|', loading.notice)"
+        "print(specviz.run(pair, config).text, '|', pair.info.get('offload', 'in memory'))"
     )
     user = ["setpriv", "--reuid", "65534", "--clear-groups"] if os.geteuid() == 0 else []
     done = subprocess.run(

@@ -8,7 +8,7 @@ from operator import itemgetter
 import pytest
 from playwright.sync_api import expect
 
-from app.tabs.compare import race
+from app.tabs.compare import example
 from tests.matrix import rest_of
 from tests.pages import HOSTILE, Gated, open_tab, present
 
@@ -30,7 +30,7 @@ def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
     page = visit(serve(), reduced_motion="no-preference", settings=False)
     open_tab(page, "Compare")
     page.locator(READY).first.wait_for()
-    data = json.loads(race.opening())
+    data = json.loads(example.opening())
     expect(page.locator(f"{BOARD} .sv-run-title")).to_have_text(
         [one["title"] for one in data["columns"]]
     )
@@ -64,7 +64,7 @@ def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
 
 
 def test_the_shared_clock_moves_every_run_by_its_own_times(seen):
-    updates = json.loads(race.opening())["updates"]
+    updates = json.loads(example.opening())["updates"]
     ends = [[end for end, _ in one["clock"]] for one in updates]
     seen.locator(f"{BOARD} .sv-scrub").focus()
     seen.keyboard.press("Home")
@@ -112,13 +112,13 @@ def test_the_race_is_saved_as_a_picture_and_as_a_page_that_plays_offline(seen, t
             seen.locator(f"{BOARD} [data-save={kind}]").click()
         download.value.save_as(tmp_path / f"race.{kind}")
     assert (tmp_path / "race.png").read_bytes().startswith(b"\x89PNG")
-    factors = json.loads(race.opening())["factors"]
+    factors = json.loads(example.opening())["factors"]
     address = seen.url
     page = seen.context.new_page()
     page.context.set_offline(True)
     try:
         page.goto((tmp_path / "race.html").as_uri())
-        expect(page.locator("h2").first).to_have_text(f"“{race.PROMPT}”")
+        expect(page.locator("h2").first).to_have_text(f"“{example.PROMPT}”")
         expect(page.get_by_role("link", name="Open it again")).to_have_attribute("href", address)
         page.locator(".sv-scrub").focus()
         page.keyboard.press("End")
@@ -249,7 +249,7 @@ FOLLOWED = """() => [...document.querySelectorAll('#sv-compare .sv-ribbon')].eve
 @pytest.mark.parametrize("width", rest_of([1280, 1440, 1920], few=["1280"]))
 def test_every_tree_fits_its_box_where_there_are_three_columns(seen, width):
     """By day in the narrowest window."""
-    ends = {end for one in json.loads(race.opening())["updates"] for end, _ in one["clock"]}
+    ends = {end for one in json.loads(example.opening())["updates"] for end, _ in one["clock"]}
     seen.set_viewport_size({"width": width, "height": 800})
     assert seen.evaluate(OUTSIDE, sorted(ends)) == []
 

@@ -1,5 +1,7 @@
 """Seeded answers: reproducible, never a token of probability zero, and the laws they promise."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -86,6 +88,16 @@ def test_no_racer_arrives_twice_and_a_lone_one_wins_by_an_infinite_margin():
         "a", specviz.BUILDERS["chain"](), specviz.VERIFIERS["race"](), 1.0, top_k=1
     )
     assert all(margin_at(pair, config, [token]) == np.inf for token in range(6))
+
+
+def test_a_margin_is_that_of_the_text_which_the_pair_reads():
+    """A chat model reads a prompt within its template."""
+    pair, chat = specviz.toy_pair(), specviz.toy_pair()
+    chat.chat = True
+    chat.encode = lambda messages: pair.encode(f"b{messages[0].content}c")
+    config = specviz.RunConfig("a", "chain", "race", 1.0)
+    expected = margin_at(pair, replace(config, prompt="bac"), [1, 0])
+    assert margin_at(chat, config, [1, 0]) == expected != margin_at(pair, config, [1, 0])
 
 
 def test_a_race_is_won_with_the_probabilities_of_its_runners():

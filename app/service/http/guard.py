@@ -86,18 +86,18 @@ class Guard:
             gradio_private.forget(self.demo, gone)
         try:
             self.check_origin(scope)
-            answer = await self.answer(scope, receive, path)
+            answer, receive = await self.answer(scope, receive, path)
         except Rejected as error:
             status, sentence = error.args
             answer = JSONResponse({"detail": sentence, "error": sentence}, status_code=status)
-        if isinstance(answer, Response):  # of this class: the page is not asked
+        if answer:  # of this class: the page is not asked
             await answer(scope, receive, send)
         elif session := read_session(scope, path):
-            await self.readers.reading(session, self.app, scope, answer, send)
+            await self.readers.reading(session, self.app, scope, receive, send)
         elif path == f"{API}/mcp":
-            await self.call_tool(scope, answer, send)
+            await self.call_tool(scope, receive, send)
         else:
-            await self.app(scope, answer, send)
+            await self.app(scope, receive, send)
 
     def check_origin(self, scope: Scope) -> None:
         """Raise `Rejected` where the page is asked for by a name that is not its own, as by another
@@ -115,15 +115,17 @@ class Guard:
         if origin and scope["method"] == "POST" and not self.hosts.allow(urlsplit(origin).netloc):
             raise Rejected(403, "Scripts of other sites may not use this page.")
 
-    async def answer(self, scope: Scope, receive: Receive, path: str) -> Response | Receive:
-        """A response, or how the app receives the body."""
+    async def answer(
+        self, scope: Scope, receive: Receive, path: str
+    ) -> tuple[Response | None, Receive]:
+        """The response where the page is not asked, and how it receives the body where it is."""
         method = scope["method"]
         if method in ("GET", "HEAD"):
             if not READ.fullmatch(path):
                 raise Rejected(404, "Not found.")
-            return self.gone(scope, path) or receive
+            return self.gone(scope, path), receive
         if method == "OPTIONS":
-            return receive
+            return None, receive
         if not SENT.fullmatch(path):
             raise Rejected(404, "Not found.")
         if method != "POST":
@@ -143,7 +145,7 @@ class Guard:
             session = str(data.get("session_hash") or "")
             self.readers.seen(session[:64])
             if refusal := self.refusal(path, data):
-                return refusal
+                return refusal, receive
         VISITOR.set(Visitor(VISITOR.get().address, session[:64]))
         # The body was taken from the connection to be looked at; the app gets it as one message.
         messages = [{"type": "http.request", "body": body, "more_body": False}]
@@ -151,7 +153,7 @@ class Guard:
         async def receive_again() -> Message:
             return messages.pop() if messages else await receive()
 
-        return receive_again
+        return None, receive_again
 
     def refusal(self, path: str, data: JsonObject) -> Response | None:
         """The answer to a call of the tool that is wrong, as its protocol has it; of anything else

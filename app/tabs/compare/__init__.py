@@ -23,8 +23,8 @@ from ..parts.job import Job
 from ..parts.pairs import models_menu, weights_menu
 from ..parts.stage import ask, opener
 from ..parts.web import QUIET, component
-from . import race
-from .messages import play
+from . import example
+from .messages import compare_runs
 from .settings import Settings, lay_out
 
 TITLE = "Compare"
@@ -33,7 +33,7 @@ TITLE = "Compare"
 def recorded(_: object) -> str:
     """The race that the tab opens with; a page's call brings one argument, which may be
     anything."""
-    return race.opening()
+    return example.opening()
 
 
 def page_around(_: object) -> str:
@@ -46,7 +46,7 @@ def build(service: RunService) -> None:
     opening = PairRef(service.pairs.first.target, service.pairs.first.draft, "disk")
     with gr.Column(elem_classes="sv-explore sv-compare-page"):
         with gr.Row(elem_classes="sv-ask"):
-            prompt, go, stop = ask(race.PROMPT, "sv-compare")
+            prompt, go, stop = ask(example.PROMPT, "sv-compare")
         with gr.Row(elem_classes="sv-opts"):
             weights = weights_menu(service, opening)
             line = status("sv-compare-status")
@@ -60,7 +60,7 @@ def build(service: RunService) -> None:
         board = component(
             "compare",
             asset("compare/compare.html"),
-            settings=settings_text(linked, [control.value for control in controls]),
+            settings=controls_text(linked, [control.value for control in controls]),
             server_functions=[recorded, page_around],
             elem_id="sv-compare",
         )
@@ -71,7 +71,7 @@ def build(service: RunService) -> None:
         own = values[len(linked.menus) :]
         return [
             gr.Button(interactive=chosen.possible(own)),
-            gr.HTML(settings=settings_text(linked, values)),
+            gr.HTML(settings=controls_text(linked, values)),
             *chosen.updates(own),
         ]
 
@@ -86,7 +86,7 @@ def build(service: RunService) -> None:
     events(service, linked, go, stop, line, board)
 
 
-def settings_text(linked: links.WithMenus, values: Sequence[object]) -> str:
+def controls_text(linked: links.WithMenus, values: Sequence[object]) -> str:
     """All that the controls hold but the prompt, the same for equal settings; empty where they hold
     no valid ones."""
     # Without the prompt: two races are alike where only their texts differ.
@@ -117,8 +117,11 @@ def events(
             ref = service.pairs.find(models, weights)
             starts = message("", state="loading", note="Starting.")
             yield {line: status_text(""), board: starts}
-            settings = settings_text(linked, [models, weights, *values])
-            items = service.stream(visitor_of(request), ref, play, entries, settings, replaces=True)
+            settings = controls_text(linked, [models, weights, *values])
+            work = (compare_runs, entries, settings)
+            prompts = [entry.config.prompt for entry in entries]
+            visitor = visitor_of(request)
+            items = service.stream(visitor, ref, *work, prompts=prompts, replaces=True)
             async with aclosing(items):
                 async for item in items:
                     yield {board: page_message(item)}

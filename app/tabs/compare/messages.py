@@ -24,10 +24,10 @@ from specviz.record.trace import PairedSpeedup, Trace
 from specviz.view.payload import described, figures, message
 from specviz.view.step_payload import step_payload
 
-from ...service.decoding import decode, is_due, timing
+from ...service.decoding import begin, is_due, timing
 from ...service.failures import reason
-from ...service.run import Turn
-from ...service.runs import new_name
+from ...service.queued_run import Turn
+from ...service.run_store import new_name
 from .entry import Entry, titles
 from .rates import basis, headline, race_clock, rates
 from .texts import compare_texts
@@ -35,7 +35,7 @@ from .texts import compare_texts
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
 
 
-def play(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterator[str | None]:
+def compare_runs(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterator[str | None]:
     """Decode every entry, one at a time, and then time each against plain decoding; the page keeps
     the previous results until the first step arrives.
 
@@ -51,8 +51,8 @@ def play(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterator[str | 
     for at, entry in enumerate(entries):
         unsent = list[Step]()
         try:
-            steps = turn.compute(decode, entry.config, WARM_UP)
-            board.begin(next(steps))
+            blank, steps = begin(turn, entry.config, WARM_UP)
+            board.begin(blank)
             for step in steps:
                 unsent.append(step)
                 if not is_due(unsent):
@@ -85,14 +85,14 @@ def play(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterator[str | 
     # two best candidates are as good as tied, rounding decides between them.
     margins = {}
     for a, b, position in board.unexpected():
-        context = (entries[b].config, board.written[b][:position])
-        margins[a, b] = next(turn.compute(margin_after, *context))
+        work = (margin_after, entries[b].config, board.written[b][:position])
+        margins[a, b] = next(turn.compute(*work))
     yield message(board.name, state="done", pairs=board.pairs(margins), **board.results())
 
 
 def margin_after(pair: Pair, config: Any, tokens: Sequence[int]) -> Iterator[float]:
     """How far apart the two best candidates were after these new tokens; for `Turn.compute`."""
-    yield margin_at(pair, config, [*pair.encode(config.prompt), *tokens])
+    yield margin_at(pair, config, tokens)
 
 
 class Board:

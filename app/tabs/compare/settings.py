@@ -13,15 +13,15 @@ from specviz.config.run_config import RunConfig, compatible
 from ..explore import verdict
 from ..parts.controls import LABELS, Controls, engines_menu, mark, picker, scalar_controls
 from ..parts.stage import notice, sentence
-from . import race
+from . import example
 from .entry import Entry
 
 KINDS = {"speculation": "Speculation", "plain": "Plain decoding", "off": "Off"}
 # what each column holds at first: the race that the tab opens with
 FIRST = {
-    "A": ("plain", race.TREE),
-    "B": ("speculation", race.CHAIN),
-    "C": ("speculation", race.TREE),
+    "A": ("plain", example.TREE),
+    "B": ("speculation", example.CHAIN),
+    "C": ("speculation", example.TREE),
 }
 OPTIONAL = "C"
 
@@ -201,7 +201,7 @@ def lay_out(prompt: gr.Textbox) -> Settings:
     """Lay out everything below the prompt."""
     with gr.Row(elem_classes="sv-sides"):
         with gr.Column(min_width=220):
-            scalars = scalar_controls(race.TREE)
+            scalars = scalar_controls(example.TREE)
         columns = tuple(column(letter, prompt, scalars) for letter in FIRST)
     settings = Settings(prompt, scalars, columns)
     opened = [control.value for control in settings.inputs]

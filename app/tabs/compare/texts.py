@@ -39,7 +39,7 @@ def compare_texts(
     """
     # Both texts are compared as tokens: what looks the same may be written with other tokens.
     at = first_difference(wrote, also)
-    promise = promised(one, other)
+    promise = why_equal(one, other)
     length = min(len(wrote), len(also))
     if at is not None and promise:
         kind = "differs"
@@ -76,7 +76,7 @@ def compare_texts(
     }
 
 
-def promised(one: Entry, other: Entry) -> str | None:
+def why_equal(one: Entry, other: Entry) -> str | None:
     """Why two entries must write the same text; None if they need not."""
     if one.same_as_plain and other.same_as_plain:
         if one.config.temperature == 0:

@@ -3,7 +3,6 @@ every step."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -17,7 +16,7 @@ from specviz.config.run_config import RunConfig, compatible
 from specviz.drafters import DRAFTERS
 from specviz.models.catalogue import default_drafter
 from specviz.record.vectors import EMBEDDED, planned_with
-from specviz.view.payload import message, settings_text
+from specviz.view.payload import message, page_json, settings_text
 from specviz.view.web import asset
 
 from ...service.pair_ref import TALES, PairRef
@@ -33,7 +32,7 @@ from ..parts.pairs import OWN, models_menu, weights_menu
 from ..parts.stage import ask, notice, opener, sentence, stage
 from ..parts.web import component
 from . import prompts, recordings
-from .messages import page_message, play
+from .messages import decode_run, page_message
 from .sampler import COUNTS, STOPPED, noted, sample
 
 TITLE = "Explore"
@@ -145,7 +144,9 @@ def events(
             # hold is not said: they may have changed since Run was pressed.
             yield {notice_box: sentence(*verdict(config, ref))}
             visitor = visitor_of(request)
-            items = service.stream(visitor, ref, play, config, ref, service.runs, replaces=True)
+            work = (decode_run, config, ref, service.runs)
+            prompts = [config.prompt]
+            items = service.stream(visitor, ref, *work, prompts=prompts, replaces=True)
             async with aclosing(items):
                 async for item in items:
                     yield {stage_box: page_message(item)}
@@ -162,13 +163,16 @@ def events(
             config = settings.read(values)
             ref = service.pairs.find(models, weights)
             visitor = visitor_of(request)
-            items = service.stream(visitor, ref, sample, config, runs, replaces=True)
+            prompts = [config.prompt]
+            items = service.stream(
+                visitor, ref, sample, config, runs, prompts=prompts, replaces=True
+            )
             async with aclosing(items):
                 async for item in items:
                     yield noted(item)
         except Exception as error:
             text = settings.explain(error, "The sampling failed.")
-            yield json.dumps({"state": "error", "text": text})
+            yield page_json({"state": "error", "text": text})
 
     stopped = {stage_box: message("", state="stopped"), sample_chart: STOPPED}
     job = Job(boxes["stop"], stopped)
@@ -178,11 +182,11 @@ def events(
 
 
 def recorded(pairs: Pairs, prompt: object, config: RunConfig, ref: PairRef) -> str | None:
-    """The message of the recording of a configuration, where there is one; the page's own pair has
-    those that the page opens with."""
+    """The message of the recording of a configuration on a pair, where there is one."""
     if not isinstance(prompt, str) or not prompt.strip():
         return None
-    # A page of another pair, such as toy tables, opens with recordings of SmolLM2 as its own.
+    # The page's own pair may have no recordings, such as toy tables: those of SmolLM2, with which
+    # the page then opens, stand for its own.
     opens = recordings.opening(pairs.first.target).ref.target
     recorded_as = ref
     if ref.models == pairs.first.models:

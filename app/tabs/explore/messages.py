@@ -11,20 +11,20 @@ from specviz.measure.timing import ROUNDS
 from specviz.proof.same_text import Comparison, comparing, promised
 from specviz.record.metrics import Counts
 from specviz.record.step import Step
-from specviz.record.trace import Trace
 from specviz.view.payload import figures, head, message, worth_showing
 from specviz.view.step_payload import step_payload
 
-from ...service.decoding import decode, is_due, timing
+from ...service.decoding import begin, is_due, timing
 from ...service.failures import reason
 from ...service.pair_ref import PairRef
-from ...service.run import Note, Turn
-from ...service.runs import GrowingRun, RunStore
+from ...service.queued_run import Note, Turn
+from ...service.run_store import GrowingRun, RunStore
 
+IN_MEMORY = "The weights cannot be kept on disk here, so they are in memory."
 COMPARED_AT_ONCE = 8  # tokens between two messages while a run is compared with plain decoding
 
 
-def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterator[str | None]:
+def decode_run(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterator[str | None]:
     """A run as messages, with None between those steps after which there is none.
 
     One that fails on its way ends with a sentence; what was decoded before stays.
@@ -32,19 +32,16 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
     Raises:
         ValueError: if it cannot even begin (the prompt is too long, say).
     """
-    steps = turn.compute(decode, config)
-    # First comes the run without its steps, so what cannot begin fails here, before the page drops
-    # the picture that it shows.
-    blank = next(steps)
-    assert isinstance(blank, Trace)
+    # What cannot begin fails here, before the page drops the picture that it shows.
+    blank, steps = begin(turn, config)
     run = runs.begin(blank)
     try:
         counts = Counts()
         unsent = list[Step]()
         # What only the first message has.
         more = {"head": head(config, blank), "models": ref.models, "weights": ref.weights}
-        if turn.note:
-            more["note"] = turn.note
+        if ref.on_disk and blank.pair.get("offload") is None:
+            more["note"] = IN_MEMORY
 
         def say(state: str, **facts: object) -> str:
             # Written here, in the thread that decodes: the thread of the server answers all
@@ -75,7 +72,8 @@ def play(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterato
         yield from timed(turn, run, counts)
         yield message(run.name, state="done", speedup=json_data(run.speedup))
         if promised(config.verifier, config.temperature):
-            for same in turn.compute(comparing, config, list(run.trace.tokens)):
+            work = (comparing, config, list(run.trace.tokens))
+            for same in turn.compute(*work, tokens=counts.tokens):
                 yield compared(run, same, counts.tokens)
     finally:
         runs.end(run, turn.visitor)

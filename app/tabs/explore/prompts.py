@@ -8,6 +8,7 @@ from collections.abc import Callable
 import gradio as gr
 
 from specviz.base.files import ASSETS
+from specviz.view.payload import page_json
 
 from ...service.pair_ref import LABELS, SMOLLM2, TALES, PairRef
 from ...service.service import RunService
@@ -45,12 +46,12 @@ def preparing(service: RunService) -> Callable[[object], str]:
         had, why, and the pair to use instead."""
         pairs = service.pairs
         if pairs.problem:
-            return json.dumps({"text": pairs.problem, "instead": TALES})
+            return page_json({"text": pairs.problem, "instead": TALES})
         # Nothing is said where nothing is prepared, or where it is done.
         loading = pairs.preparing
         if loading is None or loading.result.done():
             return "{}"
         text = f"Preparing {LABELS[SMOLLM2]}, once: {loading.note}"
-        return json.dumps({"text": text, "done": loading.done})
+        return page_json({"text": text, "done": loading.done})
 
     return preparing

@@ -3,7 +3,6 @@ bars, and a verdict."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from time import monotonic
 
@@ -11,20 +10,20 @@ from specviz.base.codec import json_data
 from specviz.base.progress import time_left
 from specviz.config.run_config import RunConfig
 from specviz.proof.sampled import RUNS, Sampled, sampling
-from specviz.view.payload import settings_title
+from specviz.view.payload import page_json, settings_title
 
-from ...service.run import Note, Turn
+from ...service.queued_run import Note, Turn
 
 COUNTS = (100, RUNS)  # how many samples a visitor may choose
 FEWEST = 30  # runs, below which counts say nothing
-STOPPED = json.dumps({"state": "stopped"})
+STOPPED = page_json({"state": "stopped"})
 
 
 def sample(turn: Turn, config: RunConfig, runs: int) -> Iterator[str]:
     """A sampling as messages to the page; raises a `ValueError` if it cannot begin."""
     began = monotonic()
     # Every report has all counts so far: a page that missed one has lost nothing.
-    for result in turn.compute(sampling, config, runs):
+    for result in turn.compute(sampling, config, runs, tokens=config.max_new_tokens):
         if not result.runs:  # the distributions were read, which no run does again
             began = monotonic()
         about = {
@@ -33,13 +32,13 @@ def sample(turn: Turn, config: RunConfig, runs: int) -> Iterator[str]:
             "text": verdict(result),
             "left": time_left(monotonic() - began, result.runs, result.of),
         }
-        yield json.dumps(json_data(result) | about)
+        yield page_json(json_data(result) | about)
 
 
 def noted(item: str | Note) -> str:
     """What the page gets of an item of the stream: a message, or a note while it waits."""
     if isinstance(item, Note):
-        return json.dumps({"state": "running", "text": item.text})
+        return page_json({"state": "running", "text": item.text})
     return item
 
 

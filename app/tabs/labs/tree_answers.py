@@ -9,7 +9,7 @@ from specviz.measure.forecast import SIZES, Cell, forecast
 from specviz.record.vectors import Plan
 
 from ..parts import recorded
-from ..parts.fastest import fastest
+from ..parts.fastest import fastest_sentence
 
 
 def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
@@ -30,7 +30,7 @@ def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
         if round(cell.speedup, 1) > max(1.0, round(most, 1)):
             others.append(f"{place} {cell.size} nodes on {cell.depth} levels, {cell.speedup:.2f} ×")
     return {
-        "answer": fastest(best, decimals=2),  # as on the cards
+        "answer": fastest_sentence(best, decimals=2),  # as on the cards
         "others": f"Sequoia’s tree is faster in other sizes: {'; '.join(others)}."
         if others
         else "",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from specviz.base.codec import JsonObject, Levels, dumps
+from specviz.base.codec import JsonObject, Levels, json_data
 from specviz.builders import BUILDERS
 from specviz.builders.base import TreeBuilder
 from specviz.config.run_config import RunConfig
@@ -30,6 +30,7 @@ from specviz.record.vectors import (
 )
 from specviz.tree import Topology
 from specviz.verifiers import VERIFIERS
+from specviz.view.payload import page_json
 from specviz.view.web import asset
 
 from ..parts import recorded
@@ -148,10 +149,11 @@ def build(service: RunService) -> None:
     }
     past = recorded.read()
     source = f"{recorded.source_of(past.costs['memory'])}, {past.label}"
+    values = {"presets": start, "own": own, "sizes": sizes, "builders": builders, "first": first}
     component(
         "trees",
         asset("labs/trees.html").replace("<!-- source -->", source),
-        dumps({"presets": start, "own": own, "sizes": sizes, "builders": builders, "first": first}),
+        page_json(json_data(values)),
         server_functions=[server_function(service, trees)],
         elem_id="sv-lab",
     )

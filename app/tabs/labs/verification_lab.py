@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, Field, model_validator
 
-from specviz.base.codec import JsonObject, dumps
+from specviz.base.codec import JsonObject, json_data
 from specviz.base.errors import cause
 from specviz.base.files import ASSETS
 from specviz.builders import BUILDERS
@@ -29,6 +29,7 @@ from specviz.proof.bounds import path_ceiling
 from specviz.proof.enumerate import Outcome, enumerate_tree
 from specviz.sampling.ceiling import ceiling
 from specviz.verifiers import VERIFIERS
+from specviz.view.payload import page_json
 from specviz.view.step_payload import step_payload
 from specviz.view.web import asset
 
@@ -99,7 +100,7 @@ def build(service: RunService) -> None:
     component(
         "verification",
         asset("labs/verification.html"),
-        dumps(start),
+        page_json(json_data(start)),
         server_functions=[server_function(service, preview), server_function(service, table)],
         elem_id="sv-verification",
     )

@@ -11,7 +11,7 @@ from typing import Any
 
 from specviz.base import codec
 from specviz.record.trace import Trace
-from specviz.view.payload import recorded_message
+from specviz.view.payload import page_json, recorded_message
 from specviz.view.web import asset
 
 from ...service.service import RunService
@@ -49,7 +49,7 @@ OLD = (
 def build(service: RunService) -> None:
     """Lay out the tab."""
     template = asset("lessons/lessons.html").replace("<!-- stage -->", asset("stage/stage.html"))
-    start = json.dumps({"lessons": [[name, title_of(name)] for name in LESSONS], "old": OLD})
+    start = page_json({"lessons": [[name, title_of(name)] for name in LESSONS], "old": OLD})
     for name, lesson in LESSONS.items():
         for recording in lesson.recordings:
             service.runs.ship(f"{name}, {recording.name}", lesson.path(recording).read_text)

@@ -24,7 +24,7 @@ from specviz.view.figures import plot
 from ...service.failures import explain
 from ...service.pair_ref import SMOLLM2
 from ...service.queue import visitor_of
-from ...service.run import Note, Turn
+from ...service.queued_run import Note, Turn
 from ...service.service import RunService
 from ..parts import recorded
 from ..parts.card import Card, Content, status, status_text
@@ -116,7 +116,9 @@ def build(service: RunService) -> None:
             result: MachineMeasurement | None = None
             began = monotonic()
             who = visitor_of(request)
-            items = service.stream(who, service.pairs.first, measure, checked(value), replaces=True)
+            items = service.stream(
+                who, service.pairs.first, measure, checked(value), prompts=(), replaces=True
+            )
             async with aclosing(items):
                 async for item in items:
                     if isinstance(item, Note):

@@ -7,7 +7,7 @@ from specviz.measure.forecast import Forecast
 from specviz.measure.this_machine import Point
 from specviz.record.vectors import Plan, by_level
 
-from ..parts.fastest import fastest
+from ..parts.fastest import fastest_sentence
 
 WIDE = 64  # nodes at most, whose cost the answer names
 
@@ -18,7 +18,7 @@ def fastest_tree(forecasts: dict[str, Forecast]) -> str:
     for place, predicted in forecasts.items():
         tree = predicted.best
         best[place] = (f"a tree of {tree.size} nodes", tree.speedup)
-    return fastest(best)
+    return fastest_sentence(best)
 
 
 def cost_of_a_pass(costs: dict[str, CostTable]) -> str:

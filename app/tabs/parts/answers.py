@@ -7,7 +7,9 @@ from functools import wraps
 
 import gradio as gr
 
-from .web import QUIET, dumps
+from specviz.view.payload import page_json
+
+from .web import QUIET
 
 # In the browser, with what the server answered and what the controls hold by then: all of the
 # answer, or nothing where one of them has changed; or all but the values of those that have.
@@ -57,7 +59,7 @@ def ask_about(
             if counts:
                 compared_values.append(value)
         answered = list(map(browser_value, answer(*values)))
-        return dumps({"inputs": compared_values, "values": answered})
+        return page_json({"inputs": compared_values, "values": answered})
 
     box = gr.Textbox("", visible="hidden")
     asking = gr.on(triggers, ask, inputs, box, trigger_mode="always_last", **QUIET)

@@ -8,8 +8,9 @@ import gradio as gr
 import plotly.graph_objects as go
 
 from specviz.view.export import to_csv
+from specviz.view.payload import page_json
 
-from .web import component, dumps
+from .web import component
 
 WORDS = (
     '<section class="sv-card"><h2 data-plays="Arrows change the question"></h2>'
@@ -71,7 +72,7 @@ class Card:
         figure.update_layout(
             title=None, height=300, margin={"l": 56, "t": 26, "b": 52}, legend={"y": -0.26}
         )
-        return dumps(words), figure
+        return page_json(words), figure
 
 
 def status(elem_id: str, text: str = "") -> gr.HTML:
@@ -82,4 +83,4 @@ def status(elem_id: str, text: str = "") -> gr.HTML:
 def status_text(text: str, kind: str = "", done: int = 0, of: int = 0) -> str:
     """The value of a status line; its kind is "error" or nothing, and without `of` it has no
     progress bar."""
-    return dumps({"text": text, "kind": kind, "done": done, "of": of})
+    return page_json({"text": text, "kind": kind, "done": done, "of": of})

@@ -12,10 +12,11 @@ from specviz.base.codec import JsonObject
 from specviz.base.errors import ParameterError, UnknownName
 from specviz.config.run_config import RunConfig
 from specviz.doctor.engine_rules import ENGINE_PRESETS
+from specviz.view.payload import page_json
 
 from ...service import failures, limits
 from . import menus
-from .web import component, dumps
+from .web import component
 
 LABELS = {"builder": "Tree builder", "verifier": "Verification rule", "drafter": "Drafter"}
 
@@ -34,7 +35,7 @@ def picker(kind: str, config: RunConfig, label: str = "", folded: bool = False) 
         str(getattr(config, kind)),
         label=label,
         options={"kind": kind, "label": label, "folded": folded},
-        marks=dumps(menus.marks(config)[kind]),
+        marks=page_json(menus.marks(config)[kind]),
         elem_classes=f"sv-pick-{kind}",
     )
     control.kind = kind
@@ -44,7 +45,7 @@ def picker(kind: str, config: RunConfig, label: str = "", folded: bool = False) 
 def mark(config: RunConfig) -> list[object]:
     """What the pickers of builder, rule and drafter become, so that choices that do not fit the
     others are marked."""
-    return [gr.HTML(marks=dumps(marks)) for marks in menus.marks(config).values()]
+    return [gr.HTML(marks=page_json(marks)) for marks in menus.marks(config).values()]
 
 
 @dataclass
@@ -131,7 +132,7 @@ def engines_menu(pickers: dict[str, gr.HTML], of: str = "") -> None:
         None,
         menu,
         [menu, *(pickers[kind] for kind in kinds)],
-        js=f"name => [null, ...({dumps(chosen)})[name]]",
+        js=f"name => [null, ...({page_json(chosen)})[name]]",
         api_visibility="private",
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-def fastest(best: dict[str, tuple[str, float]], decimals: int = 1) -> str:
+def fastest_sentence(best: dict[str, tuple[str, float]], decimals: int = 1) -> str:
     """What is fastest in each place.
 
     Args:

@@ -13,7 +13,7 @@ from ...service.failures import explain
 from ...service.http.server import local
 from ...service.pair_ref import PairRef
 from ...service.queue import visitor_of
-from ...service.run import Note, Turn
+from ...service.queued_run import Note, Turn
 from ...service.service import RunService
 from ...service.sizes import Description, describe
 from .card import status, status_text
@@ -92,7 +92,8 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
             ref, found = await described(request, target, draft)
             if not found.fits:
                 raise ValueError(found.text)
-            async with aclosing(service.stream(visitor_of(request), ref, nothing)) as notes:
+            stream = service.stream(visitor_of(request), ref, nothing, prompts=())
+            async with aclosing(stream) as notes:
                 async for note in notes:
                     yield {report: status_text(note.text)}
         except Exception as error:

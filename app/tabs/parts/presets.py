@@ -7,9 +7,9 @@ import gradio as gr
 
 from specviz.builders import BUILDERS
 from specviz.config.run_config import RunConfig
+from specviz.view.payload import page_json
 
 from .controls import Controls
-from .web import dumps
 
 TREE = "Tree"
 PRESETS = {
@@ -41,7 +41,7 @@ def lay_out(opened: RunConfig) -> list[gr.Radio]:
 def connect(settings: Controls, menus: list[gr.Radio]) -> None:
     """Let the menus set the tree and the temperature, in the browser: no request is made."""
     tree, temperature = menus
-    builders = dumps({name: str(builder) for name, builder in PRESETS.items()})
+    builders = page_json({name: str(builder) for name, builder in PRESETS.items()})
     tree.input(
         None,
         tree,

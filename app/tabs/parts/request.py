@@ -9,9 +9,10 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from specviz.base.codec import dumps
+from specviz.base.codec import json_data
+from specviz.view.payload import page_json
 
-from ...service.failures import reason
+from ...service.failures import explain
 
 Request = TypeVar("Request", bound=BaseModel)
 MOST_TOKENS = 8  # of a distribution that a visitor sets
@@ -46,7 +47,7 @@ def answer(model: type[Request], request: object, work: Callable[[Request], obje
     """What `work` makes of a request as JSON, or {"error": a sentence}; its `ValueError`s are
     shown."""
     try:
-        return dumps(work(model.model_validate(request)))
+        return page_json(json_data(work(model.model_validate(request))))
     except ValidationError as error:
         # One sentence about one mistake, with the field by its name on the page; the value that was
         # sent is not repeated.
@@ -56,9 +57,9 @@ def answer(model: type[Request], request: object, work: Callable[[Request], obje
             field = model.model_fields.get(str(first["loc"][0]))
         name = (field.title if field else None) or ".".join(map(str, first["loc"])) or "The request"
         if first["type"] == "value_error":  # a sentence of ours
-            return dumps({"error": first["msg"].removeprefix("Value error, ")})
-        return dumps({"error": f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}."})
-    except ValueError as error:
-        return dumps({"error": str(error)})
+            text = first["msg"].removeprefix("Value error, ")
+        else:
+            text = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}."
     except Exception as error:
-        return dumps({"error": f"The computation failed. {reason(error)}"})
+        text = explain(error, "The computation failed.")
+    return page_json({"error": text})

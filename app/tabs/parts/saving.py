@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -10,9 +9,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from specviz.view.payload import page_json
+
 from ...service.http.guard import OPEN
 from ...service.queue import VISITOR
-from ...service.runs import new_name
+from ...service.run_store import new_name
 from ...service.service import RunService
 from .uploads import KINDS, export_run, read_run
 
@@ -36,9 +37,9 @@ def saver(service: RunService) -> Callable[[object], Awaitable[str]]:
             if kind == "html":
                 link = str(data.get("link") or "")[:MAX_LINK]
                 text = await service.requests.ask(VISITOR.get(), export_run, text, link)
-            return json.dumps({"text": text})
+            return page_json({"text": text})
         except ValueError as error:
-            return json.dumps({"error": str(error)})
+            return page_json({"error": str(error)})
 
     return save
 
@@ -51,7 +52,7 @@ def server_function(service: RunService, work: Callable[[object], str]) -> Calla
         try:
             return await service.requests.ask(VISITOR.get(), work, data)
         except ValueError as error:
-            return json.dumps({"error": str(error)})
+            return page_json({"error": str(error)})
 
     answer.__name__ = work.__name__  # by which the page calls it
     return answer
@@ -72,7 +73,7 @@ def open_route(service: RunService) -> Route:
         except ValueError as error:
             reason = str(error)
             sentence = f"This file was not opened. {reason[:1].upper()}{reason[1:]}"
-            message = json.dumps({"error": sentence}).encode()
+            message = page_json({"error": sentence}).encode()
         return Response(message, media_type="application/json")
 
     return Route(OPEN, open_run, methods=["POST"])

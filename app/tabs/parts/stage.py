@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import gradio as gr
 
+from specviz.view.payload import page_json
 from specviz.view.web import asset
 
 from ...service import limits
 from ...service.service import RunService
 from .qr import qr_code
 from .saving import saver, server_function
-from .web import component, dumps
+from .web import component
 
 NOTICE = (
     '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span>'
@@ -70,4 +71,4 @@ def sentence(kind: str, text: str, **more: object) -> str:
 
     "fix" has the label of a button and the link that it opens.
     """
-    return dumps({"kind": kind, "text": text} | more)
+    return page_json({"kind": kind, "text": text} | more)

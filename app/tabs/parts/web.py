@@ -4,7 +4,6 @@ by the browser."""
 from __future__ import annotations
 
 import hashlib
-import json
 from functools import cache
 from typing import Any
 
@@ -13,13 +12,14 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from specviz.base.codec import JsonObject
+from specviz.view.payload import page_json
 from specviz.view.web import exports, joined
 
 from .menus import drawn_menus
 
 ENTRY = "index.js"
-# Arguments of an event that no visitor waits for: not queued, without a spinner, and each value as
-# it was sent.
+# Arguments of an event that is no run: it has no place in the queue of runs and no spinner, and
+# each value comes as it was sent.
 QUIET = {
     "queue": False,
     "show_progress": "hidden",
@@ -50,15 +50,9 @@ def script() -> tuple[str, bytes]:
     names = ", ".join(exports(ENTRY))
     code = (
         f"{joined(ENTRY)}export const {{ {names} }} = index;\nexport const menus = "
-        f"{dumps(drawn_menus())};\n"
+        f"{page_json(drawn_menus())};\n"
     ).encode()
     return f"web/{hashlib.sha256(code).hexdigest()[:16]}.js", code
-
-
-def dumps(data: object) -> str:
-    """JSON in which "<" is escaped, so that no layer between here and the page can mistake it for
-    markup."""
-    return json.dumps(data, allow_nan=False).replace("<", "\\u003c")
 
 
 def component(
@@ -79,8 +73,8 @@ def component(
 
     if name not in exports(ENTRY):
         raise ValueError(f"name must be one of {', '.join(exports(ENTRY))}; got {name!r}.")
-    start = START.replace("ADDRESS", json.dumps(script()[0])).replace("NAME", name)
-    start = start.replace("OPTIONS", json.dumps(options or {}))
+    start = START.replace("ADDRESS", page_json(script()[0])).replace("NAME", name)
+    start = start.replace("OPTIONS", page_json(options or {}))
     control = gr.HTML(
         value, html_template=template, js_on_load=start, apply_default_css=False, **more
     )

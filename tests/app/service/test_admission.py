@@ -2,14 +2,14 @@
 
 import pytest
 
-from app.service.admission import STARTED_OF_SUBNET, first_admitted
+from app.service.admission import ADMITTED_OF_SUBNET, first_admitted
 from app.service.pair_ref import PairRef
 from app.service.queue import Visitor
-from app.service.run import Run
+from app.service.queued_run import QueuedRun
 
 
 def run(pair, address="10.0.0.1", loading=None):
-    return Run(Visitor(address), PairRef(pair), iter, (), None, loading=loading)
+    return QueuedRun(Visitor(address), PairRef(pair), iter, (), None, loading=loading)
 
 
 @pytest.mark.parametrize(
@@ -38,6 +38,6 @@ def test_one_that_has_begun_goes_on_once_its_pair_is_loaded():
 
 
 def test_a_network_begins_only_so_many():
-    begun = {run("a") for _ in range(STARTED_OF_SUBNET)}
+    begun = {run("a") for _ in range(ADMITTED_OF_SUBNET)}
     same, other = run("a"), run("a", "10.0.9.1")
     assert first_admitted([same, other], begun) is other

@@ -9,9 +9,9 @@ import pytest
 
 import specviz
 from app.service import limits
-from app.service import runs as module
+from app.service import run_store as module
 from app.service.queue import Visitor
-from app.service.runs import RunStore, new_name
+from app.service.run_store import RunStore, new_name
 from app.service.service import RunService
 from app.tabs.parts.saving import saver
 from tests.loops import in_a_loop, one_pair

@@ -13,9 +13,8 @@ from app.service import service as module
 from app.service.pair_ref import PairRef
 from app.service.pairs import Pairs
 from app.service.queue import Full, Visitor
-from app.service.run import Note
+from app.service.queued_run import Note
 from app.service.service import RunService
-from app.tabs.compare.entry import Entry
 from tests.loops import WAIT, in_a_loop, one_pair, until, until_later
 
 REF = PairRef("This pair")
@@ -44,7 +43,8 @@ class Gate:
         """All that a visitor gets, notes included; `items` shows it as it comes."""
         items = [] if items is None else items
         name = f"{visitor.address} {visitor.session}"
-        stream = self.service.stream(visitor, ref, work or self.work, name, parts, **options)
+        job = (work or self.work, name, parts)
+        stream = self.service.stream(visitor, ref, *job, prompts=(), **options)
         async with aclosing(stream):
             async for item in stream:
                 items.append(item)
@@ -251,16 +251,15 @@ def test_every_prompt_for_a_pair_of_a_visitor_is_tried_elsewhere_first():
     pairs.offers = {name: offer._replace(trusted=False) for name, offer in pairs.offers.items()}
     trials = Trials()
     service = RunService(pairs, trials)
-    configs = [specviz.RunConfig(prompt) for prompt in ("one", "two")]
-    columns = tuple(Entry(letter, config) for letter, config in zip("AB", configs, strict=True))
 
-    async def visit(*args):
+    async def visit(prompts):
         work = lambda turn, *args: iter(())  # noqa: E731
-        async with aclosing(service.stream(Visitor("a"), REF, work, *args)) as items:
+        asked = service.stream(Visitor("a"), REF, work, prompts=prompts)
+        async with aclosing(asked) as items:
             return [item async for item in items]
 
-    in_a_loop(visit(configs[0], REF))  # as Explore runs
-    in_a_loop(visit(columns))  # as Compare does
+    in_a_loop(visit(["one"]))
+    in_a_loop(visit(["one", "two"]))
     assert trials.prompts == [["one"], ["one", "two"]]
 
 

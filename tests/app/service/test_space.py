@@ -78,16 +78,17 @@ ref = PairRef("This pair")
 
 def items_of(work, *args):
     async def visit():
-        async with aclosing(service.stream(Visitor("a"), ref, work, *args)) as items:
+        asked = service.stream(Visitor("a"), ref, work, *args, prompts=())
+        async with aclosing(asked) as items:
             return [item async for item in items]
     return asyncio.run(visit())
 
 
 config = specviz.RunConfig("abc", max_new_tokens=12, verifier=specviz.VERIFIERS["race"]())
-sent = [json.loads(text) for text in items_of(explore.play, config, ref, service.runs)]
+sent = [json.loads(text) for text in items_of(explore.decode_run, config, ref, service.runs)]
 assert sent[-1]["same"]["kind"] == "equal", sent[-1]
 assert len(spaces.loans) == 3, "decoding, plain decoding, and the comparison of both"
-assert spaces.loans[0] == limits.gpu_seconds([config]) == round(12 + 0.08 * 12), spaces.loans
+assert spaces.loans[0] == limits.gpu_seconds(12) == round(12 + 0.08 * 12), spaces.loans
 text, _, trace = items_of(api.answers, config)[-1]
 assert specviz.Trace.from_json(trace).text == text
 try:
@@ -217,7 +218,9 @@ def visit(service, ref, work, *args):
     """All that a visitor gets."""
 
     async def items():
-        async with aclosing(service.stream(Visitor("a"), ref, work, *args)) as stream:
+        prompts = [arg.prompt for arg in args if isinstance(arg, specviz.RunConfig)]
+        asked = service.stream(Visitor("a"), ref, work, *args, prompts=prompts)
+        async with aclosing(asked) as stream:
             return [item async for item in stream]
 
     return in_a_loop(items())
@@ -246,7 +249,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(service, tmp_path):
     target, draft = save(tmp_path / "big"), save(tmp_path / "small", hidden_size=16)
     ref = service.pairs.find(f"{target} | {draft}")
     assert ref == PairRef(target, draft)
-    items = visit(service, ref, explore.play, CONFIG, ref, service.runs)
+    items = visit(service, ref, explore.decode_run, CONFIG, ref, service.runs)
     sent = [json.loads(explore.page_message(item)) for item in items]
     assert sent[-1]["state"] == "done"
     about = next(update["head"]["pair"] for update in sent if "head" in update)
@@ -261,7 +264,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(service, tmp_path):
             service.pairs.find(typed)
     missing = PairRef(str(tmp_path / "nothing"))
     with pytest.raises(ValueError, match="nothing"):
-        visit(service, missing, explore.play, CONFIG, missing, service.runs)
+        visit(service, missing, explore.decode_run, CONFIG, missing, service.runs)
     until(lambda: not service.busy)
 
 
@@ -282,7 +285,7 @@ def test_a_tokenizer_that_multiplies_text_ends_only_another_process(service, tmp
     broken_tokenizer(target, normalizer={"type": "Sequence", "normalizers": [once] * 6})
     ref, config = PairRef(target), replace(CONFIG, prompt="quick")
     with pytest.raises(ValueError, match=r"process ended|CPU time|makes [\d,]+ tokens"):
-        visit(service, ref, explore.play, config, ref, service.runs)
+        visit(service, ref, explore.decode_run, config, ref, service.runs)
     assert visit(service, PairRef("tales"), lambda turn: iter([1]))[-1] == 1
 
 
@@ -311,7 +314,7 @@ def test_a_configuration_of_200_000_layers_is_refused_before_anything_is_built(
     (target / "config.json").write_text(json.dumps(config | {"num_hidden_layers": 200_000}))
     ref = PairRef(str(target))
     with pytest.raises(ValueError, match="as many layers as the files"):
-        visit(service, ref, explore.play, CONFIG, ref, service.runs)
+        visit(service, ref, explore.decode_run, CONFIG, ref, service.runs)
     assert not service.pairs.get(ref)
     monkeypatch.setattr(pair, "read_tokenizers", None)  # which would read the configuration
     for look in (describe, partial(try_tokenizers, prompts=["a"])):

@@ -8,9 +8,9 @@ import gradio as gr
 import pytest
 
 import specviz
-from app.service.run import Turn
+from app.service.queued_run import Turn
 from app.tabs import compare
-from app.tabs.compare import messages, race, settings, texts
+from app.tabs.compare import example, messages, settings, texts
 from app.tabs.compare.entry import Entry, titles
 from app.tabs.compare.rates import basis, headline
 from app.tabs.parts import links
@@ -28,7 +28,11 @@ RACE = replace(TREE, verifier=V["race"]())
 
 
 def sent(entries, pair=PAIR):
-    return [json.loads(text) for text in messages.play(Turn(pair), entries, "") if text is not None]
+    return [
+        json.loads(text)
+        for text in messages.compare_runs(Turn(pair), entries, "")
+        if text is not None
+    ]
 
 
 def updates_of(sent, at, key):
@@ -82,7 +86,7 @@ def test_what_is_said_of_two_texts():
     ]:
         found = texts.compare_texts(one, wrote, other, also)
         assert (found["kind"], found["position"]) == (kind, position)
-        promise = texts.promised(one, other)
+        promise = texts.why_equal(one, other)
         assert (promise is None) == (one is tree) and (promise or "") in found["why"]
         # The page writes a reason once, also below three columns of which it is true.
         assert "both" not in found["why"].lower()
@@ -92,7 +96,7 @@ def test_what_is_said_of_two_texts():
         "0.0042 apart (bfloat16"
         in texts.compare_texts(race, [1], plain, [2], 0.0042, "bfloat16")["text"]
     )
-    assert texts.promised(tree, replace(tree, letter="B")), (
+    assert texts.why_equal(tree, replace(tree, letter="B")), (
         "the same configuration writes the same text"
     )
 
@@ -347,7 +351,7 @@ def values(chosen, **changes):
 def test_the_controls_open_with_what_the_recorded_race_shows(chosen):
     entries = chosen.read(values(chosen))
     assert [entry.config.builder for entry in entries] == [
-        config.builder for config in race.CONFIGS.values()
+        config.builder for config in example.CONFIGS.values()
     ]
     assert all(entry.config.prompt == "a b c" for entry in entries) and chosen.possible(
         values(chosen)

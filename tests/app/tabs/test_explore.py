@@ -15,8 +15,8 @@ from app.page import build_demo
 from app.service.loading import Loading
 from app.service.pair_ref import SMOLLM2, TALES, PairRef
 from app.service.queue import Visitor
-from app.service.run import Turn
-from app.service.runs import GrowingRun, RunStore
+from app.service.queued_run import Turn
+from app.service.run_store import GrowingRun, RunStore
 from app.service.service import RunService
 from app.tabs import explore
 from app.tabs.explore import prompts, recordings
@@ -47,7 +47,7 @@ REF = PairRef("This pair")
 
 def played(config=CONFIG, pair=TOY):
     """A run as the page gets it."""
-    items = explore.play(Turn(pair, Visitor("a")), config, REF, RunStore())
+    items = explore.decode_run(Turn(pair, Visitor("a")), config, REF, RunStore())
     return [json.loads(item) for item in items if item is not None]
 
 
@@ -97,7 +97,9 @@ def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
     service = RunService(one_pair(lambda: TOY))
 
     async def visit():
-        run = service.stream(Visitor("a"), REF, explore.play, CONFIG, REF, service.runs)
+        run = service.stream(
+            Visitor("a"), REF, explore.decode_run, CONFIG, REF, service.runs, prompts=()
+        )
         async with aclosing(run) as items:
             return [json.loads(explore.page_message(item)) async for item in items]
 
@@ -110,7 +112,7 @@ def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
 def test_a_run_that_is_stopped_can_be_saved_as_far_as_it_got(part):
     runs = RunStore()
     config = replace(CONFIG, verifier="race")
-    play = explore.play(Turn(TOY, Visitor("a")), config, REF, runs)
+    play = explore.decode_run(Turn(TOY, Visitor("a")), config, REF, runs)
     sent = next(data for item in play if item and (data := json.loads(item)).get(part))
     play.close()
     saved = specviz.Trace.from_json(runs.text(sent["run"]))
@@ -131,7 +133,7 @@ def test_a_run_is_sent_to_its_end():
 
 def test_a_run_is_not_timed_while_others_wait():
     turn = Turn(TOY, Visitor("a"), others_wait=lambda: True)
-    items = explore.play(turn, CONFIG, REF, RunStore())
+    items = explore.decode_run(turn, CONFIG, REF, RunStore())
     sent = [json.loads(item) for item in items if item is not None]
     assert sent[-1]["state"] == "done" and not any(item.get("speedup") for item in sent)
 

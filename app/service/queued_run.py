@@ -1,4 +1,5 @@
-"""A run on its way from a handler of the page to the thread that computes, and back."""
+"""A run on its way from a handler of the page through the queue to the thread that computes, and
+back."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from specviz.models.base import Pair
 
-from . import zero_gpu
+from . import limits, zero_gpu
 from .loading import Loading
 from .pair_ref import PairRef
 from .queue import NOBODY, Visitor
@@ -35,29 +36,30 @@ class Turn:
         visitor: for whom it computes.
         others_wait: whether anybody waits.
         load: returns the pair, in any process.
-        note: a sentence on the pair, or nothing.
     """
 
     pair: Pair | None
     visitor: Visitor = NOBODY
     others_wait: Callable[[], bool] = lambda: False
     load: Callable[[], Pair] | None = None
-    note: str = ""
 
-    def compute(self, work: Callable[..., Iterator[Item]], *args: object) -> Iterator[Item]:
+    def compute(
+        self, work: Callable[..., Iterator[Item]], *args: object, tokens: int = limits.TOKENS
+    ) -> Iterator[Item]:
         """The items of work(pair, *args), computed where the models are: here, or on ZeroGPU.
 
         Args:
             work: a function of a module that returns an iterator.
             args: plain data that can travel to another process.
+            tokens: how many it decodes at most, for which a GPU is borrowed.
         """
         if self.pair is None and self.load:
-            return zero_gpu.compute(self.load, work, args)
+            return zero_gpu.compute(tokens, self.load, work, *args)
         return work(self.pair, *args)
 
 
 @dataclass(eq=False)
-class Run:
+class QueuedRun:
     """A run from its place in the queue to its last item."""
 
     visitor: Visitor

@@ -195,7 +195,7 @@ def answers(
         # A caller gets no trace then, but every step up to here was yielded.
         raise ValueError(f"The run failed. {reason(error)}") from None
     run = GrowingRun("", blank, written, ended=True)
-    for speedup in timing(turn, config, run.trace.counts, rounds=rounds):
+    for speedup in timing(turn, config, run.trace.counts, rounds):
         run.speedup = speedup or run.speedup
         yield None
     yield text, "", run.trace.to_json()

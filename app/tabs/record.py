@@ -59,8 +59,7 @@ def recorded(rounds: int) -> dict[str, Callable[[], None]]:
     """What writes each recording, by name."""
     work: dict[str, Callable[[], None]] = {}
     timed = [(one.path, one.ref, one.config) for one in recordings.RECORDINGS]
-    for name, config in example.CONFIGS.items():
-        timed.append((example.path(name), example.REF, config))
+    timed += [(example.path(name), example.REF, run) for name, run in example.CONFIGS.items()]
     for path, ref, config in timed:
         name = path.relative_to(TRACES).with_suffix("").as_posix()
         work[name] = partial(write_timed, path, ref, config, rounds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol, Self, TypeAlias
 
 import numpy as np
@@ -45,6 +46,7 @@ class DraftSource(Protocol):
         """The row that shows how certain the drafter is."""
 
 
+@dataclass(eq=False)
 class Draft:
     """The draft during one step, as a builder sees it: it grows one tree.
 
@@ -55,28 +57,19 @@ class Draft:
         sampling: how the drafter's rows are post-processed.
         clock: the time in seconds.
         sparse: whether no child should be drawn beyond the tokens with mass.
+        passes, seconds: of a model that the tree took so far.
+        widths: how many nodes each `expand` read.
     """
 
-    def __init__(
-        self,
-        source: DraftSource | None,
-        tree: TokenTree,
-        context: Sequence[int],
-        sampling: Sampling,
-        clock: Callable[[], float] = lambda: 0.0,
-        sparse: bool = False,
-    ) -> None:
-        self.source = source
-        self.tree = tree
-        self.context = context
-        self.sampling = sampling
-        self.clock = clock
-        self.sparse = sparse
-        self.start = clock()  # the step begins with its draft
-        # Passes of a model that the tree took, and how long.
-        self.passes = 0
-        self.seconds = 0.0
-        self.widths = list[int]()  # how many nodes each `expand` read
+    source: DraftSource | None
+    tree: TokenTree
+    context: Sequence[int]
+    sampling: Sampling
+    clock: Callable[[], float] = lambda: 0.0
+    sparse: bool = False
+    passes: int = 0
+    seconds: float = 0.0
+    widths: list[int] = field(default_factory=list)
 
     def expand(self, nodes: Sequence[int]) -> list[np.ndarray]:
         """The rows, float64 [V], after `nodes` of `tree`, in one pass; also stored in

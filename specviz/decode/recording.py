@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -118,14 +118,14 @@ def record_step(
     )
 
 
+@dataclass
 class Charts:
     """What rules and builders note about a step as plain data: rows become charts of a few tokens
     with their texts."""
 
-    def __init__(self, p: Distributions, token_text: Callable[[int], str]) -> None:
-        self.p = p
-        self.token_text = token_text
-        self._most_probable: dict[int, list[int]] = {}  # tokens after a node
+    p: Distributions
+    token_text: Callable[[int], str]
+    most_probable: dict[int, list[int]] = field(default_factory=dict)  # tokens after a node
 
     def record(self, note: object) -> Any:
         """A note as it is recorded."""
@@ -143,10 +143,10 @@ class Charts:
     def _chart(self, shown: ShownRows) -> Chart:
         p = self.p[shown.node]
         # Once a node: looking for them takes longer than all else here.
-        if shown.node not in self._most_probable:
+        if shown.node not in self.most_probable:
             count = MOST_PROBABLE if len(p) > SMALL else len(p)
-            self._most_probable[shown.node] = most_probable(p, count)
-        tokens = list(dict.fromkeys([*self._most_probable[shown.node], *shown.tokens]))
+            self.most_probable[shown.node] = most_probable(p, count)
+        tokens = list(dict.fromkeys([*self.most_probable[shown.node], *shown.tokens]))
         bars = {}
         for name, row in {"p": p, **shown.rows}.items():
             bars[name] = tuple(row[tokens].tolist())

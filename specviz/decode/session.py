@@ -51,7 +51,8 @@ class DecodingSession:
         self.text_of_next = pair.stream(self.context)
         self.steps = 0
         self.is_over = False  # whether an end of text was written
-        self.seconds = dict[str, float]()  # of the parts of the current step
+        self.start = 0.0  # of the current step
+        self.seconds = dict[str, float]()  # of its parts
 
     @property
     def tokens_left(self) -> int:
@@ -61,6 +62,7 @@ class DecodingSession:
     def draft(self, scheme: str) -> Draft:
         """The draft of the next step: a tree that is only a root, for a builder to grow. The step's
         time begins here."""
+        self.start = perf_counter()
         tree = TokenTree(self.context[-1], start=len(self.context) - 1, scheme=scheme)
         sparse = self.drafter is not None and self.drafter.sparse
         return Draft(
@@ -105,7 +107,7 @@ class DecodingSession:
         self.steps += 1
         # The record itself is not part of the step's time. "other" is the rest, so that the parts
         # add up to the step even where no clock was read.
-        total = perf_counter() - draft.start
+        total = perf_counter() - self.start
         seconds = self.seconds | {"draft": draft.seconds}
         other = max(0.0, total - sum(seconds.values()))
         return record_step(

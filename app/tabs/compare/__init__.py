@@ -118,10 +118,15 @@ def events(
             starts = message("", state="loading", note="Starting.")
             yield {line: status_text(""), board: starts}
             settings = controls_text(linked, [models, weights, *values])
-            work = (compare_runs, entries, settings)
-            prompts = [entry.config.prompt for entry in entries]
-            visitor = visitor_of(request)
-            items = service.stream(visitor, ref, *work, prompts=prompts, replaces=True)
+            items = service.stream(
+                visitor_of(request),
+                ref,
+                compare_runs,
+                entries,
+                settings,
+                prompts=[entry.config.prompt for entry in entries],
+                replaces=True,
+            )
             async with aclosing(items):
                 async for item in items:
                     yield {board: page_message(item)}

@@ -85,8 +85,8 @@ def compare_runs(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterato
     # two best candidates are as good as tied, rounding decides between them.
     margins = {}
     for a, b, position in board.unexpected():
-        work = (margin_after, entries[b].config, board.written[b][:position])
-        margins[a, b] = next(turn.compute(*work))
+        tokens = board.written[b][:position]
+        margins[a, b] = next(turn.compute(margin_after, entries[b].config, tokens))
     yield message(board.name, state="done", pairs=board.pairs(margins), **board.results())
 
 

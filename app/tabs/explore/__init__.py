@@ -143,10 +143,16 @@ def events(
             # In place of what the run before may have failed with. Which settings the controls
             # hold is not said: they may have changed since Run was pressed.
             yield {notice_box: sentence(*verdict(config, ref))}
-            visitor = visitor_of(request)
-            work = (decode_run, config, ref, service.runs)
-            prompts = [config.prompt]
-            items = service.stream(visitor, ref, *work, prompts=prompts, replaces=True)
+            items = service.stream(
+                visitor_of(request),
+                ref,
+                decode_run,
+                config,
+                ref,
+                service.runs,
+                prompts=[config.prompt],
+                replaces=True,
+            )
             async with aclosing(items):
                 async for item in items:
                     yield {stage_box: page_message(item)}
@@ -162,10 +168,14 @@ def events(
             runs = asked if asked in COUNTS else COUNTS[0]
             config = settings.read(values)
             ref = service.pairs.find(models, weights)
-            visitor = visitor_of(request)
-            prompts = [config.prompt]
             items = service.stream(
-                visitor, ref, sample, config, runs, prompts=prompts, replaces=True
+                visitor_of(request),
+                ref,
+                sample,
+                config,
+                runs,
+                prompts=[config.prompt],
+                replaces=True,
             )
             async with aclosing(items):
                 async for item in items:

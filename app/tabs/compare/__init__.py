@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 
 import gradio as gr
 
@@ -12,7 +13,6 @@ from specviz.view.offline import comparison_page
 from specviz.view.payload import message
 from specviz.view.web import asset
 
-from ...service.pair_ref import PairRef
 from ...service.queue import visitor_of
 from ...service.service import RunService
 from ..explore.messages import page_message
@@ -43,7 +43,7 @@ def page_around(_: object) -> str:
 
 def build(service: RunService) -> None:
     """Lay out the tab and connect it."""
-    opening = PairRef(service.pairs.first.target, service.pairs.first.draft, "disk")
+    opening = replace(service.pairs.first, weights="disk")
     with gr.Column(elem_classes="sv-explore sv-compare-page"):
         with gr.Row(elem_classes="sv-ask"):
             prompt, go, stop = ask(example.PROMPT, "sv-compare")

@@ -115,9 +115,13 @@ def build(service: RunService) -> None:
         try:
             result: MachineMeasurement | None = None
             began = monotonic()
-            who = visitor_of(request)
             items = service.stream(
-                who, service.pairs.first, measure, checked(value), prompts=(), replaces=True
+                visitor_of(request),
+                service.pairs.first,
+                measure,
+                checked(value),
+                prompts=(),
+                replaces=True,
             )
             async with aclosing(items):
                 async for item in items:

@@ -9,11 +9,10 @@ from app.service.pair_ref import LABELS, SMOLLM2, TALES
 from app.tabs import measure
 from app.tabs.measure.answers import fastest_tree, four_rates, prediction_error
 from app.tabs.parts import recorded
-from app.tabs.parts.web import dumps
 from specviz.base.files import CURVES
 from specviz.measure.forecast import forecast
 from specviz.measure.this_machine import MachineMeasurement, Point
-from specviz.view.payload import described
+from specviz.view.payload import described, page_json
 from specviz.view.theme import MACHINES
 
 
@@ -128,4 +127,4 @@ def test_where_no_tree_is_faster_the_answer_says_so():
 
 
 def test_json_for_the_page_cannot_be_markup():
-    assert "<" not in dumps({"text": "<script>"})
+    assert "<" not in page_json({"text": "<script>"})

@@ -50,7 +50,9 @@ def speculate(
     """
     config = _resolved(pair, config)
     # Builder, rule and drafter must go together; the rule says how children are drawn for it.
-    scheme = compatible(config, scheme).required().scheme
+    # With one argument where there is one: to the cache of answers (config, None) is another question.
+    match = compatible(config, scheme) if scheme else compatible(config)
+    scheme = match.required().scheme
     builder = config.builder.prepare(config, pair.info)
     rng = rng or Seeded(config.seed)
     drafter = config.drafter if builder.reads_draft else None

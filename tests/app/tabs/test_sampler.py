@@ -48,7 +48,7 @@ def test_a_sampling_says_how_long_it_will_take(monkeypatch):
     reports = list(sampling(specviz.toy_pair(), specviz.RunConfig("ab"), runs=40))
     clock = iter([0.0, 10.0, 10.0, 16.0, 22.0])  # 10 s to read the distributions, then 6 s a report
     monkeypatch.setattr(sampler, "monotonic", lambda: next(clock))
-    turn = SimpleNamespace(compute=lambda work, config, runs: reports)
+    turn = SimpleNamespace(compute=lambda work, config, runs, tokens: reports)
     left = [
         json.loads(message)["left"] for message in sampler.sample(turn, specviz.RunConfig("ab"), 40)
     ]

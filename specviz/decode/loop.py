@@ -50,7 +50,7 @@ def speculate(
     """
     config = _resolved(pair, config)
     # Builder, rule and drafter must go together; the rule says how children are drawn for it.
-    # With one argument where there is one: to the cache of answers (config, None) is another question.
+    # Without a scheme it is the question that the page asks, and the cache has its answer.
     match = compatible(config, scheme) if scheme else compatible(config)
     scheme = match.required().scheme
     builder = config.builder.prepare(config, pair.info)

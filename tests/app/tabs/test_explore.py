@@ -245,7 +245,7 @@ def test_below_the_prompt_it_is_said_how_far_the_model_is_and_why_it_cannot_be_h
     loading.result.set_exception(ValueError("The index cannot be reached."))
     found = json.loads(preparing({}))
     assert found["instead"] == TALES
-    assert found["text"].startswith("The index cannot be reached. Tales 28M takes its place")
+    assert found["text"].startswith("The index cannot be reached. Tales 28M is used until")
     assert service.pairs.first.target == TALES, "the page opens with a pair that is there"
 
 

@@ -96,12 +96,14 @@ def run(args: Arguments) -> int:
             "target that is no folder."
         )
     check_files(args, target)
+    # A folder that cannot be written must fail now, not after minutes of training.
     out = Path(args.out or target.parent / args.drafter)
     with file_errors(f"--out {str(out)!r} cannot be written"):
         out.mkdir(parents=True, exist_ok=True)
         TemporaryFile(dir=out).close()
     seconds = 60 * args.minutes
     try:
+        # torch and transformers are loaded only here, so that a wrong option fails at once.
         if args.drafter:
             from ..training.heads import train_drafter
 

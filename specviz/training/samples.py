@@ -97,6 +97,7 @@ def write_samples(
             longest = min(LONGEST_PROMPT, length // 2)
             prompts = windows(rng, rows, int(rng.integers(4, longest + 1)))
             temperature = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
+            # Answers at several temperatures, since a draft is asked at the temperature of a run.
             heat = temperature.to(target.device)
             tokens, states = continue_text(target, prompts, length, heat, generator_of(rng))
         return save(

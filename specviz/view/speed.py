@@ -104,6 +104,7 @@ def plot_predicted(groups: Mapping[str, Sequence[Point]]) -> go.Figure:
 def _add_predicted(fig: go.Figure, machine: str, place: int, points: Sequence[Point]) -> None:
     """Add one machine: its predictions as a line, what was timed as squares."""
     style = theme.machine_series(machine, place)
+    # A line and marks in one colour: the eye compares what was timed with its own prediction.
     names, sizes, predicted, measured, low, high = zip(*points, strict=True)
     fig.add_scatter(
         x=sizes,

@@ -115,6 +115,7 @@ def events(
         try:
             entries = tuple(chosen.read(values))
             ref = service.pairs.find(models, weights)
+            # The results before stay on the page until the service has begun this comparison.
             starts = message("", state="loading", note="Starting.")
             yield {line: status_text(""), board: starts}
             settings = controls_text(linked, [models, weights, *values])

@@ -41,6 +41,8 @@ def compare_texts(
     at = first_difference(wrote, also)
     promise = why_equal(one, other)
     length = min(len(wrote), len(also))
+    # Equal texts may be promised, and then a difference needs its reason; where none are
+    # promised, equality is chance and a difference is expected.
     if at is not None and promise:
         kind = "differs"
         text = f"equal up to token {at}{parted(margin, dtype)}."

@@ -48,6 +48,7 @@ def build(service: RunService) -> None:
     pairs = service.pairs
     first = recordings.opening(pairs.first.target)
     for recording in recordings.RECORDINGS:
+        # Read only when somebody asks for it: a page opens with one of them.
         service.runs.ship(recording.name, recording.read)
     opened = first.config
     ref = pairs.find(pairs.first.models, first.ref.weights)

@@ -90,6 +90,7 @@ def timed(turn: Turn, run: GrowingRun, counts: Counts) -> Iterator[str | None]:
         show=worth_showing(run.steps),
     )
     for speedup in timing(turn, run.blank.config, counts):
+        # Between two rounds: the service may let others compute here.
         if speedup is None:
             yield None
             continue

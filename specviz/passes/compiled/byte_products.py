@@ -84,9 +84,11 @@ def multiply_bytes(typing, codes, factors, x, x_scales, x_sums, first, count, ou
 
         def codes_at(word, column):
             packed = load(of_block, block, (word, column), INTS)
+            # Asked for long before it is multiplied, so that memory and products work at once.
             fetch(builder, item(context, builder, of_block, block, plus(word, AHEAD), column))
             if parts_of_word == 1:
                 return [packed]
+            # Two codes of four bits share a byte: the lower halves come first.
             later = builder.lshr(packed, _constant(4))
             return [builder.and_(half, _constant(0x0F0F0F0F)) for half in (packed, later)]
 
@@ -109,6 +111,9 @@ def multiply_bytes(typing, codes, factors, x, x_scales, x_sums, first, count, ou
         def add_group(group, tokens, totals):
             whole = whole_sums(group, tokens)
             for column in columns:
+                # A word holds the group's scale and its lowest value, each in bfloat16.
+                # A weight is lowest + scale * code, so both sums are needed: of the codes times the
+                # inputs, and of the inputs alone.
                 both = load(of_factors, of_groups, (group, column), INTS)
                 scale = builder.bitcast(builder.shl(both, _constant(16)), FLOATS)
                 lowest = builder.bitcast(builder.and_(both, _constant(0xFFFF0000)), FLOATS)

@@ -135,6 +135,7 @@ def multiply(typing, weights, x, first, count, out):
                 for token in tokens
                 for column in columns
             }
+            # Over few tokens the loop is fast, and the processor fetches ahead by itself.
             near = ir.Constant(steps.type, AHEAD if count >= SEVERAL else 0)
             ahead = builder.select(is_cached, steps, near)
             with cgutils.for_range(builder, steps) as loop:

@@ -44,12 +44,14 @@ def run_with_helpers(
 
     if helpers:
         with _lock:
+            # A process that was forked has the list but none of its threads.
             _threads[:] = [thread for thread in _threads if thread.is_alive()]
             while len(_threads) < helpers:
                 _threads.append(Thread(target=_help, daemon=True, name="compiled passes"))
                 _threads[-1].start()
     for _ in range(helpers):
         _jobs.put(job)
+    # This thread works as well: with one core there are no helpers at all.
     job()
     if errors:
         raise errors[0]

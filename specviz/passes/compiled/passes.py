@@ -70,6 +70,7 @@ class CompiledPasses:
             layers = stack_layers(map(compiled_layer, direct.layers))
             size = size_of(layers)
         else:
+            # Each layer comes from disk while the one before is computed, so none is kept here.
             layers, size = self.stream.no_layers, self.stream.bytes
         self.model = kernels.Model(
             layers=layers,

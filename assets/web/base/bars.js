@@ -37,45 +37,27 @@ export function logPlace(values) {
  */
 export function barTable({ caption = '', series, rows, write = probability, place }) {
   const max = Math.max(1e-9, ...rows.flatMap(({ values }) => values.map(value => value ?? 0)));
-  const along = place ?? (value => value / max),
-    table = make('table', '', 'sv-bars');
-  if (caption) table.append(make('caption', caption));
-  const head = make('thead'),
-    titles = make('tr');
-  titles.append(
-    make('td'),
-    make('td'),
-    ...series.map(({ name, kind = '', mark }) => {
-      const title = make('th', name, mark ? `${kind} mark` : kind);
-      title.scope = 'col';
-      return title;
-    }),
-  );
-  head.append(titles);
-  const body = make('tbody');
-  body.append(
-    ...rows.map(({ name, values, kind = '' }) => {
-      const line = make('tr', '', kind),
-        title = make('th', name),
-        drawn = make('td', '', 'drawn'),
-        track = make('div');
-      title.scope = 'row';
-      series.forEach(({ kind: of = '', mark }, i) => {
-        const value = values[i],
-          bar = make(mark ? 'em' : 'i', '', of);
-        if (value === null) return;
-        bar.style[mark ? 'left' : 'width'] = `${100 * Math.min(1, Math.max(0, along(value)))}%`;
-        track.append(bar);
-      });
-      drawn.append(track);
-      line.append(
-        title,
-        drawn,
-        ...values.map(value => make('td', value === null ? '–' : write(value))),
-      );
-      return line;
-    }),
-  );
-  table.append(head, body);
-  return table;
+  const along = place ?? (value => value / max);
+  const titles = series.map(({ name, kind = '', mark }) => {
+    const title = make('th', name, mark ? `${kind} mark` : kind);
+    title.scope = 'col';
+    return title;
+  });
+  const lines = rows.map(({ name, values, kind = '' }) => {
+    const title = make('th', name);
+    const track = make('div');
+    title.scope = 'row';
+    series.forEach(({ kind: of = '', mark }, i) => {
+      const value = values[i];
+      const bar = make(mark ? 'em' : 'i', '', of);
+      if (value === null) return;
+      bar.style[mark ? 'left' : 'width'] = `${100 * Math.min(1, Math.max(0, along(value)))}%`;
+      track.append(bar);
+    });
+    const numbers = values.map(value => make('td', value === null ? '–' : write(value)));
+    return make('tr', [title, make('td', [track], 'drawn'), ...numbers], kind);
+  });
+  const head = make('thead', [make('tr', [make('td'), make('td'), ...titles])]);
+  const parts = [head, make('tbody', lines)];
+  return make('table', caption ? [make('caption', caption), ...parts] : parts, 'sv-bars');
 }

@@ -6,13 +6,14 @@ export const SVG = 'http://www.w3.org/2000/svg';
 /**
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name
- * @param {string | number} [text]
+ * @param {string | number | (Node | string)[]} [content] its text, or all that is in it
  * @param {string} [kind] its classes
  * @returns {HTMLElementTagNameMap[Name]}
  */
-export function make(name, text = '', kind = '') {
+export function make(name, content = '', kind = '') {
   const element = document.createElement(name);
-  element.textContent = String(text);
+  if (Array.isArray(content)) element.append(...content);
+  else element.textContent = String(content);
   if (kind) element.className = kind;
   return element;
 }
@@ -58,6 +59,13 @@ export function query(root, selector, type = undefined) {
   if (!element) throw new Error(`There is no ${selector}${type ? `, a ${type.name}` : ''}.`);
   return /** @type {any} */ (element);
 }
+
+/**
+ * @param {ParentNode} root
+ * @param {string} selector
+ * @returns {any[]} whatever elements of a template it selects
+ */
+export const queryAll = (root, selector) => [...root.querySelectorAll(selector)];
 
 /**
  * Finds parts by the rest of their class: finder(box)('play') is the element .sv-play in the box.

@@ -2,6 +2,7 @@
 // presented on a projector, in large type and with nothing but the pictures.
 
 import { publish } from './bus.js';
+import { make, queryAll } from './dom.js';
 import { closedByEscape } from './escape.js';
 import { keys } from './keys.js';
 
@@ -100,15 +101,13 @@ const HINT = 3000; // milliseconds that the keys are named
 
 /** What the keys do, for a moment: what data-plays says of the part on the screen. */
 function hintKeys() {
-  /** @type {NodeListOf<HTMLElement>} */
-  const playing = document.querySelectorAll('[data-plays]');
-  const plays = [...playing].find(part => part.checkVisibility())?.dataset.plays;
-  const hint = document.createElement('p');
-  hint.className = 'sv-key-hint';
+  const playing = queryAll(document, '[data-plays]');
+  const plays = playing.find(part => part.checkVisibility())?.dataset.plays;
   // What has no mouse has no keys either, and no corner to point at.
   const isTouched = matchMedia('(hover: none)').matches;
   const always = isTouched ? '✕ ends' : 'Pointing at ✕ shows the tabs · ✕ or Escape ends';
-  hint.textContent = plays && !isTouched ? `${plays} · ${always}` : always;
+  const text = plays && !isTouched ? `${plays} · ${always}` : always;
+  const hint = make('p', text, 'sv-key-hint');
   document.body.append(hint);
   setTimeout(() => hint.remove(), HINT);
 }

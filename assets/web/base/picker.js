@@ -53,16 +53,12 @@ export function join({ name, fields }, values) {
  * @param {(text: string) => void} change gets what a visitor chose
  */
 export function strategyPicker(root, strategies, { label, folded }, change) {
-  const select = make('select'),
-    fields = make('div', '', 'sv-parameters'),
-    fold = make('details');
-  const named = make('label', '', 'sv-parameter');
+  const select = make('select', strategies.map(({ name, title }) => new Option(title, name)));
+  const fields = make('div', '', 'sv-parameters');
+  const fold = make('details', [make('summary', 'Parameters'), fields]);
   select.setAttribute('aria-label', label);
-  named.append(make('span', label), select);
-  fold.append(make('summary', 'Parameters'), fields);
   fold.open = !folded;
-  root.replaceChildren(named, fold);
-  for (const { name, title } of strategies) select.append(new Option(title, name));
+  root.replaceChildren(make('label', [make('span', label), select], 'sv-parameter'), fold);
   /**
    * @type {Record<string, Record<string, string>>} the parameters of each strategy, also while
    *   another is chosen
@@ -73,7 +69,6 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
 
   /** A parameter with its inputs and what it means. @param {string} name @param {Field} field */
   function rowOf(name, field) {
-    const row = make('label', '', 'sv-parameter');
     const help = make('small', field.help);
     help.id = `sv-parameter-${++ids}`;
     const inputs = inputsOf(field, values[name][field.name] ?? field.value, text => {
@@ -85,8 +80,7 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
       input.setAttribute('aria-describedby', help.id);
       input.setAttribute('aria-label', field.label + part);
     }
-    row.append(make('span', field.label), ...inputs, help);
-    return row;
+    return make('label', [make('span', field.label), ...inputs, help], 'sv-parameter');
   }
 
   function showFields() {
@@ -95,9 +89,9 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
     fields.replaceChildren(...rows.slice(0, FIRST));
     fold.hidden = !rows.length;
     if (rows.length <= FIRST) return;
-    const more = make('details', '', 'sv-parameters');
+    const summary = make('summary', 'More');
+    const more = make('details', [summary, ...rows.slice(FIRST)], 'sv-parameters');
     const others = described.slice(FIRST).map(field => field.name);
-    more.append(make('summary', 'More'), ...rows.slice(FIRST));
     more.open = others.some(other => other in values[name]);
     fields.append(more);
   }
@@ -141,8 +135,8 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
  */
 function inputsOf(field, value, change) {
   if (field.type === 'choice') {
-    const select = make('select');
-    for (const option of field.options ?? []) select.append(new Option(option, option));
+    const options = field.options ?? [];
+    const select = make('select', options.map(option => new Option(option, option)));
     select.value = value;
     select.addEventListener('change', () => change(select.value));
     return [select];

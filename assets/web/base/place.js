@@ -4,10 +4,11 @@
 
 /** @typedef {{ of: string, recording: number, index: number, key: string | null }} Place */
 
-/** @param {number} index @param {string | null} key */
+/** @param {number} index @param {string | number | null} [key] */
 export function placeText(index, key) {
   const place = new URLSearchParams({ step: String(index + 1) });
-  if (key !== null && /^(\d+|last)$/.test(key)) place.set('node', key);
+  const node = String(key);
+  if (/^(\d+|last)$/.test(node)) place.set('node', node);
   return place.toString();
 }
 

@@ -34,7 +34,12 @@ export function plural(number, word) {
   return `${number} ${word}${word.endsWith('s') ? 'es' : 's'}`;
 }
 
-/** A probability in few characters. @param {number} value */
+/** A probability in a sentence, with two digits that count. @param {number} value */
+export function short(value) {
+  return value > 0 && value < 0.095 ? String(Number(value.toPrecision(2))) : value.toFixed(2);
+}
+
+/** A probability in a table, where all have as many digits. @param {number} value */
 export function probability(value) {
   return value > 0 && value < 0.0005 ? value.toExponential(1) : value.toFixed(3);
 }

@@ -135,22 +135,11 @@ export function sharedClock(root, { columns, running, changed }) {
     root,
     event => {
       const column = columns().find(item => item.svg === event.target),
-        mine = column ? [column] : columns(),
-        shift = event.shiftKey && column;
-      const walk = (/** @type {import('../tree/view.js').Way} */ way) => () => {
-        const key = column?.tree.walk(way);
-        if (key) column?.pin(key, true);
-      };
+        mine = column ? [column] : columns();
       return {
-        ArrowLeft: shift ? walk('parent') : () => step(-1, mine),
-        ArrowRight: shift ? walk('child') : () => step(1, mine),
-        ArrowUp: column && walk('up'),
-        ArrowDown: column && walk('down'),
-        Enter:
-          column &&
-          (() => {
-            if (column.pinned !== null) column.tree.unfold(column.pinned);
-          }),
+        ArrowLeft: () => step(-1, mine),
+        ArrowRight: () => step(1, mine),
+        ...column?.tree.keys(event.shiftKey),
         f: column && (() => column.tree.fit()),
         Home: () => seek(0),
         End: () => seek(limit()),

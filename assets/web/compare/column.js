@@ -29,14 +29,13 @@ const AFTER = { running: '; decoding', stopped: '; stopped here' }; // the last 
 export function runColumn(about, run, parent, { seek, announce }) {
   const { letter } = about;
   const box = make('section', '', `sv-run ${lookOf(about)}${about.plain ? ' plain' : ''}`);
-  const ribbon = make('div', '', 'sv-ribbon');
+  const ribbon = make('div', [make('span', run.prompt, 'sv-prompt')], 'sv-ribbon');
   const canvas = make('div', '', 'sv-scroll');
   const $ = finder(box);
   box.setAttribute('aria-label', `${letter}: ${about.title}`);
   ribbon.tabIndex = 0;
   ribbon.setAttribute('role', 'group');
   ribbon.setAttribute('aria-label', `text of ${letter}; click a token to see its step`);
-  ribbon.append(make('span', run.prompt, 'sv-prompt'));
   const svg = makeSvg(
     'svg',
     {
@@ -47,12 +46,11 @@ export function runColumn(about, run, parent, { seek, announce }) {
     },
     canvas,
   );
-  const line = make('p', '', 'sv-run-line');
-  line.append(make('span', '', 'sv-clock'), make('span', about.details, 'sv-run-details'));
+  const progress = [make('span', '', 'sv-clock'), make('span', about.details, 'sv-run-details')];
   box.append(
     heading(about),
     make('p', '', 'sv-large'),
-    line,
+    make('p', progress, 'sv-run-line'),
     ribbon,
     canvas,
     make('p', '', 'sv-node'),
@@ -155,12 +153,11 @@ export function drawnAt(steps, at) {
 
 /** @param {About} about */
 function heading(about) {
-  const title = make('h3');
-  title.append(
+  const title = make('h3', [
     raceKey(about),
     make('b', `${about.letter} `, 'sv-letter'),
     make('span', about.title, 'sv-run-title'),
-  );
+  ]);
   if (about.lossy) {
     const badge = make('span', 'lossy', 'sv-badge sv-lossy');
     badge.title = about.lossy;

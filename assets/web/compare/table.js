@@ -1,6 +1,6 @@
 // The runs of a comparison in numbers, and where their texts part, as the server writes both.
 
-import { button, finder, make, query } from '../base/dom.js';
+import { button, finder, make, query, queryAll } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 import { visible } from '../base/text.js';
 import { lookOf, raceKey } from './tokens_over_time.js';
@@ -9,35 +9,23 @@ import { lookOf, raceKey } from './tokens_over_time.js';
 
 /** @param {HTMLElement} root @param {Column[]} columns @param {import('./types.js').Row[]} rows */
 export function writeTable(root, columns, rows) {
-  const head = make('tr');
-  head.append(
-    make('td'),
-    ...columns.map(({ about }) => {
-      const name = make('th', '', lookOf(about));
-      name.scope = 'col';
-      name.append(raceKey(about), make('b', `${about.letter} `, 'sv-letter'), about.title);
-      return name;
-    }),
-  );
+  const titles = columns.map(({ about }) => {
+    const letter = make('b', `${about.letter} `, 'sv-letter');
+    const title = make('th', [raceKey(about), letter, about.title], lookOf(about));
+    title.scope = 'col';
+    return title;
+  });
+  const lines = rows.map(({ name, cells }) => {
+    const first = make('th', termed(name));
+    first.scope = 'row';
+    const values = cells.map(([value, note]) =>
+      make('td', note ? [value, make('small', note)] : value),
+    );
+    return make('tr', [first, ...values]);
+  });
   finder(root)('table').hidden = !rows.length;
-  query(root, 'thead').replaceChildren(head);
-  query(root, 'tbody').replaceChildren(
-    ...rows.map(({ name, cells }) => {
-      const line = make('tr'),
-        first = make('th');
-      first.append(...termed(name));
-      first.scope = 'row';
-      line.append(
-        first,
-        ...cells.map(([value, note]) => {
-          const cell = make('td', value);
-          if (note) cell.append(make('small', note));
-          return cell;
-        }),
-      );
-      return line;
-    }),
-  );
+  query(root, 'thead').replaceChildren(make('tr', [make('td'), ...titles]));
+  query(root, 'tbody').replaceChildren(...lines);
 }
 
 /**
@@ -51,8 +39,7 @@ export function writeTexts(root, columns, pairs, show) {
   const $ = finder(root);
   // said once, however many texts it explains
   $('texts-why').textContent = [...new Set(pairs.map(pair => pair.why).filter(Boolean))].join(' ');
-  for (const { box } of columns)
-    for (const span of box.querySelectorAll('.differs')) span.classList.remove('differs');
+  for (const span of queryAll(root, '.differs')) span.classList.remove('differs');
   // one for all pairs of which it is true
   const remarks = /** @type {Map<string, import('./types.js').Pair[]>} */ (new Map());
   for (const pair of pairs.filter(one => !isRepeated(one, pairs))) {
@@ -63,12 +50,10 @@ export function writeTexts(root, columns, pairs, show) {
     ...[...remarks.values()].map(same => {
       const [{ a, b, kind, text, position }] = same,
         letters = [...new Set(same.flatMap(pair => [pair.a, pair.b]))];
-      const line = make('li'),
-        both = columns.filter(({ about }) => about.letter === a || about.letter === b);
+      const remark = `${letters.slice(0, -1).join(', ')} and ${letters.at(-1)}: ${text}`;
+      const line = make('li', [make('span', remark)]);
+      const both = columns.filter(({ about }) => about.letter === a || about.letter === b);
       Object.assign(line.dataset, { kind, pair: letters.join('') });
-      line.append(
-        make('span', `${letters.slice(0, -1).join(', ')} and ${letters.at(-1)}: ${text}`),
-      );
       if (position === null) return line;
       const tokens = both.map(column => column.spans.flat()[position]),
         [one, other] = tokens.map(token => visible(token?.textContent || ''));

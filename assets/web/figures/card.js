@@ -2,7 +2,7 @@
 // as markup.
 
 import { publish } from '../base/bus.js';
-import { button, downloadFile, query } from '../base/dom.js';
+import { button, downloadFile, query, queryAll } from '../base/dom.js';
 import { turnsPages } from '../base/page.js';
 import { termed } from '../base/terms.js';
 
@@ -39,10 +39,8 @@ export function figurePages(element) {
     width = now;
   }).observe(figures);
   turnsPages(figures);
-  /** @type {NodeListOf<HTMLAnchorElement>} */
-  const links = document.querySelectorAll('.sv-measure-list a');
-  for (const link of links) {
-    link.addEventListener('click', event => {
+  for (const link of queryAll(document, '.sv-measure-list a')) {
+    link.addEventListener('click', (/** @type {Event} */ event) => {
       event.preventDefault(); // a fragment would be an address of its own, for Back
       query(document, link.hash).scrollIntoView();
     });
@@ -58,7 +56,7 @@ function downloadButton(file, title) {
   return control;
 }
 
-/** @param {Element} element @param {string} value what `said` of app/tabs/parts/card.py writes */
+/** @param {Element} element @param {string} value what app/tabs/parts/card.py writes */
 export function statusLine(element, value) {
   const status = JSON.parse(value || '{}'),
     line = query(element, '.sv-notice');

@@ -8,19 +8,19 @@ import { OUTCOMES } from '../base/words.js';
  * @param {Sent} step
  * @param {(number | null)[]} tokens those that the lab names, in its order; the last stands for all
  *   others where it is null
- * @param {number | null} [parent] the node whose children are shown; all nodes where it is null
+ * @param {number | null} [parent] the node whose children are listed; all nodes where it is null
  * @returns {import('./types.js').Run}
  */
 export function runOf(step, tokens, parent = null) {
-  const isShown = (/** @type {number} */ node) =>
+  const isListed = (/** @type {number} */ node) =>
     node > 0 && (parent === null || step.parents[node] === parent);
   const place = (/** @type {number} */ token) => {
     const at = tokens.indexOf(token);
     return at < 0 ? tokens.length - 1 : at;
   };
   const rows = (/** @type {Chart | undefined} */ chart) => chartRows(chart, tokens);
-  const nodes = step.parents.map((_, node) => node).filter(isShown);
-  const compared = step.order.filter(isShown);
+  const nodes = step.parents.map((_, node) => node).filter(isListed);
+  const compared = step.order.filter(isListed);
 
   /** What a rejection leaves: the rows of the next try, or of the token that follows. */
   const after = (/** @type {number} */ node, /** @type {number | undefined} */ next) => {
@@ -42,7 +42,7 @@ export function runOf(step, tokens, parent = null) {
   }));
 
   const path = pathOf(step);
-  const accepted = path.filter(isShown);
+  const accepted = path.filter(isListed);
   const end = path.at(-1) ?? 0;
   // below an accepted child the run goes on
   const isEnd = step.own !== null && (parent === null || (parent === end && !accepted.length));

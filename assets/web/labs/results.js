@@ -3,16 +3,13 @@
 
 import { barTable } from '../base/bars.js';
 import { button, finder, make, query } from '../base/dom.js';
+import { short } from '../base/text.js';
 import { SCHEMES } from '../base/words.js';
 
 /** @typedef {import('./types.js').RuleRow} RuleRow */
 
-/** @param {number} value */
-function deviationText(value) {
-  if (value === 0) return '0';
-  const text = value < 1e-4 ? value.toExponential(0) : String(Number(value.toPrecision(2)));
-  return text.replace('-', '−'); // at which no line breaks
-}
+/** A difference, with a sign at which no line breaks. @param {number} value */
+const deviationText = value => short(value).replace('-', '−');
 
 /**
  * As few decimals, from two to four, as tell averages apart that differ.
@@ -75,8 +72,8 @@ export function wordFor({ kind, deviation, declared }) {
 /** @param {{ of: number, texts: number[][] }} law @param {number} levels */
 function captionOf({ of, texts }, levels) {
   const written = levels > 1 ? `the first ${levels} tokens` : 'the first token';
-  const shown = of > texts.length ? `, the ${texts.length} most probable of ${of} texts` : '';
-  return `what is written over all outcomes: ${written}${shown}`;
+  const part = of > texts.length ? `, the ${texts.length} most probable of ${of} texts` : '';
+  return `what is written over all outcomes: ${written}${part}`;
 }
 
 /**
@@ -113,37 +110,30 @@ export function writeLaw(root, { row, law }, names, levels) {
  */
 export function writeRules(root, { rows, levels }, selected, chosen) {
   const $ = finder(root, 'sv-v-'),
-    isShown = (/** @type {RuleRow} */ { kind }) => kind !== 'impossible' && kind !== 'failed',
-    others = rows.filter(row => !isShown(row)),
-    head = make('tr');
+    applies = (/** @type {RuleRow} */ { kind }) => kind !== 'impossible' && kind !== 'failed',
+    others = rows.filter(row => !applies(row));
   const digits = decimalsOf(rows.map(row => row.accepted));
   const accepted = levels > 1 ? `accepted of ${levels}, on average` : 'accepted on average';
   const titles = ['rule', accepted, '', 'writes', 'children are chosen'];
-  head.append(...titles.map(text => make(text ? 'th' : 'td', text)));
+  const head = make('tr', titles.map(text => make(text ? 'th' : 'td', text)));
+  const lines = rows.filter(applies).map(row => {
+    const pick = button(row.title, () => chosen(row.rule), 'sv-plain');
+    pick.setAttribute('aria-pressed', String(row.rule === selected));
+    const bar = make('i');
+    bar.style.width = `${100 * Math.min(1, (row.accepted ?? 0) / levels)}%`;
+    const written = make('td', wordFor(row), `kind ${row.kind.split(' ')[0]}`);
+    written.title = verdictOf(row).join(' ');
+    const cells = [
+      make('th', [pick]),
+      make('td', row.accepted?.toFixed(digits) ?? 'not computed'),
+      make('td', [bar], 'drawn'),
+      written,
+      make('td', SCHEMES[row.scheme ?? ''] ?? row.scheme ?? ''),
+    ];
+    return make('tr', cells, row.rule === selected ? 'own' : '');
+  });
   $('table').tHead.replaceChildren(head);
-  $('table').tBodies[0].replaceChildren(
-    ...rows.filter(isShown).map(row => {
-      const line = make('tr', '', row.rule === selected ? 'own' : ''),
-        name = make('th'),
-        pick = button(row.title, () => chosen(row.rule), 'sv-plain');
-      pick.setAttribute('aria-pressed', String(row.rule === selected));
-      name.append(pick);
-      const drawn = make('td', '', 'drawn'),
-        bar = make('i');
-      bar.style.width = `${100 * Math.min(1, (row.accepted ?? 0) / levels)}%`;
-      drawn.append(bar);
-      const written = make('td', wordFor(row), `kind ${row.kind.split(' ')[0]}`);
-      written.title = verdictOf(row).join(' ');
-      line.append(
-        name,
-        make('td', row.accepted?.toFixed(digits) ?? 'not computed'),
-        drawn,
-        written,
-        make('td', SCHEMES[row.scheme ?? ''] ?? row.scheme ?? ''),
-      );
-      return line;
-    }),
-  );
+  $('table').tBodies[0].replaceChildren(...lines);
   $('others').hidden = !others.length;
   query($('others'), 'summary').textContent = `Rules that do not apply here: ${others.length}`;
   query($('others'), 'ul').replaceChildren(...others.map(({ reason }) => make('li', reason)));

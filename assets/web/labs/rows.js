@@ -47,8 +47,7 @@ export function rowControls(root, state, changed) {
 
   /** @param {'p' | 'q'} name @param {number} at @param {number} token @param {string} text */
   function line(name, at, token, text) {
-    const label = `${name === 'p' ? 'target p' : 'draft q'} of ${text}`,
-      made = make('div', '', `sv-v-line ${name}`);
+    const label = `${name === 'p' ? 'target p' : 'draft q'} of ${text}`;
     const set = (/** @type {number} */ prob) => {
       state[name] = withProbability(state[name], token, prob);
       refresh();
@@ -63,9 +62,9 @@ export function rowControls(root, state, changed) {
     });
     track.setAttribute('aria-label', label);
     number.setAttribute('aria-label', `${label}, as a number`);
-    made.append(make('b', at ? '' : text), make('span', name), track, number);
     lines[at][token] = { track, number };
-    return made;
+    const parts = [make('b', at ? '' : text), make('span', name), track, number];
+    return make('div', parts, `sv-v-line ${name}`);
   }
 
   function refresh() {

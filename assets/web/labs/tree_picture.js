@@ -2,7 +2,7 @@
 // a small picture.
 
 import { makeSvg } from '../base/dom.js';
-import { plural } from '../base/text.js';
+import { plural, short } from '../base/text.js';
 import { treeLayout } from '../tree/layout.js';
 import { curve } from '../tree/paint.js';
 
@@ -11,12 +11,6 @@ import { curve } from '../tree/paint.js';
 const WIDTH = 200,
   HEIGHT = 70,
   MARGIN = 10;
-
-/** @param {number} chance */
-export function chanceText(chance) {
-  if (chance >= 0.0995 || chance === 0) return chance.toFixed(2);
-  return chance >= 0.001 ? chance.toFixed(3) : chance.toExponential(0);
-}
 
 /** At a node of the picture; the sentence about it has more digits. @param {number} chance */
 const shortText = chance => (chance >= 0.005 || chance === 0 ? chance.toFixed(2) : '<.01');
@@ -76,7 +70,7 @@ export function nodeText({ parents, chance }, node) {
   for (let ancestor = parent; ancestor > 0; ancestor = parents[ancestor]) level++;
   return (
     `Level ${level}, child ${rank} of ${above}: ` +
-    `accepted with probability ${chanceText(chance[node])}, and with ` +
-    `${chanceText(chance[parent] ? chance[node] / chance[parent] : 0)} if ${above} is accepted.`
+    `accepted with probability ${short(chance[node])}, and with ` +
+    `${short(chance[parent] ? chance[node] / chance[parent] : 0)} if ${above} is accepted.`
   );
 }

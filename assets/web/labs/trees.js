@@ -2,6 +2,7 @@
 // attention mask.
 
 import { button, finder, make, makeSvg, press, query, slider } from '../base/dom.js';
+import { keys } from '../base/keys.js';
 import { opensFiles, turnsPages } from '../base/page.js';
 import { plural } from '../base/text.js';
 import { treeView } from '../tree/view.js';
@@ -9,9 +10,6 @@ import { asker } from './asker.js';
 import { nodeText, stepOf, treePicture } from './tree_picture.js';
 
 /** @typedef {import('./types.js').LabTree} LabTree */
-
-/** @type {Record<string, import('../tree/view.js').Way>} */
-const WAYS = { ArrowUp: 'up', ArrowDown: 'down', ArrowLeft: 'parent', ArrowRight: 'child' };
 
 /**
  * @param {HTMLElement} element
@@ -39,14 +37,13 @@ export function treeLab(element, start, askTrees) {
   // ---- controls ----
 
   for (const [size, { title, min, max, value }] of Object.entries(start.sizes)) {
-    const label = make('label', title),
-      shown = make('output', value);
+    const output = make('output', value);
     sizes[size] = slider({ min, max, step: 1, value }, now => {
-      shown.textContent = String(now);
+      output.textContent = String(now);
       ask(60);
     });
-    label.append(sizes[size], shown); // the label names the first of them
-    $('sizes').append(label);
+    // the label names the first of them
+    $('sizes').append(make('label', [title, sizes[size], output]));
   }
   $('count').textContent = start.builders.length;
   $('builder').append(...start.builders.map(([value, title]) => new Option(title, value)));
@@ -128,32 +125,29 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {LabTree} tree */
   function card(tree) {
-    const figure = make('figure');
-    const tokens = make('p', '', 'tokens');
+    const tokens = [make('b', tree.tokens.toFixed(2)), ' tokens per pass'];
+    const figure = make('figure', [
+      make('h3', tree.title),
+      make('small', `${tree.nodes} nodes`),
+      treePicture(tree),
+      make('p', tokens, 'tokens'),
+      ...Object.entries(tree.speeds).map(([place, speed]) => speedLine(place, speed)),
+    ]);
     figure.dataset.name = tree.name;
     figure.addEventListener('click', () => {
       open(tree.name);
       $('name').scrollIntoView({ block: 'nearest' });
       $('tree').scrollIntoView({ block: 'nearest' });
     }); // the menu does the same by keyboard
-    tokens.append(make('b', tree.tokens.toFixed(2)), ' tokens per pass');
-    figure.append(
-      make('h3', tree.title),
-      make('small', `${tree.nodes} nodes`),
-      treePicture(tree),
-      tokens,
-      ...Object.entries(tree.speeds).map(([place, speed]) => speedLine(place, speed)),
-    );
     return figure;
   }
 
   /** Where the weights are, and how fast. @param {string} place @param {number} speed */
   function speedLine(place, speed) {
-    const line = make('span', `${place} `);
     const fastest = Math.max(...trees.map(tree => tree.speeds[place]));
     const isFastest = speed.toFixed(2) === fastest.toFixed(2) && speed > 1;
-    line.append(make(isFastest ? 'strong' : 'b', `${speed.toFixed(2)}\u00a0×`));
-    return line;
+    const factor = make(isFastest ? 'strong' : 'b', `${speed.toFixed(2)}\u00a0×`);
+    return make('span', [`${place} `, factor]);
   }
 
   /** @param {string} builder */
@@ -181,13 +175,8 @@ export function treeLab(element, start, askTrees) {
     query(root, '.sv-lab-mask .row').setAttribute('y', String(node));
   }
 
-  $('tree').addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
-    const way = WAYS[event.key];
-    if (!way || event.ctrlKey || event.metaKey || event.altKey) return;
-    event.preventDefault();
-    select(Number(picture.walk(way)));
-  });
-
+  const box = $('tree');
+  keys(box, ({ target }) => (box.contains(target) ? picture.keys(true) : {}));
   turnsPages($('main'));
   load(0, false);
   show(JSON.parse(start.first));

@@ -48,13 +48,6 @@ export function decidedBy(tries, one) {
   return tries.slice(tries.indexOf(one)).findLast(passes) ?? null;
 }
 
-/** @param {HTMLTableElement[]} tables */
-function sideBySide(...tables) {
-  const box = make('div', '', 'sv-v-tables');
-  box.append(...tables);
-  return box;
-}
-
 /** @param {HTMLElement} root */
 export function tryStepper(root) {
   const $ = finder(root, 'sv-v-');
@@ -88,25 +81,20 @@ export function tryStepper(root) {
   function track({ drafted, tries, emitted, goesOn, corrected }) {
     const seen = new Map(tries.slice(0, at.at + 1).map(item => [item.node, item.outcome])),
       now = at.atEnd ? null : tries[at.at]?.node;
+    /** @type {(mark: string, token: number, remark: string, kind: string) => HTMLElement} */
+    const itemOf = (mark, token, remark, kind) =>
+      make('li', [make('b', mark), make('span', names[token]), make('small', remark)], kind);
     const items = drafted.map((token, i) => {
-      const outcome = seen.get(i + 1) ?? 'waiting',
-        item = make('li', '', outcome);
-      item.append(
-        make('b', MARKS[outcome]),
-        make('span', names[token]),
-        make('small', outcome === 'waiting' ? ', not tried' : `, ${outcome}`),
-      );
+      const outcome = seen.get(i + 1) ?? 'waiting';
+      const remark = outcome === 'waiting' ? ', not tried' : `, ${outcome}`;
+      const item = itemOf(MARKS[outcome], token, remark, outcome);
       if (i + 1 === now) item.setAttribute('aria-current', 'step');
       return item;
     });
     if (at.atEnd && !goesOn) {
-      const item = make('li', '', corrected ? 'correction' : 'bonus');
-      item.append(
-        make('b', MARKS.bonus),
-        make('span', names[emitted[emitted.length - 1]]),
-        make('small', ', written by the target'),
-      );
-      items.push(item);
+      const token = emitted[emitted.length - 1];
+      const kind = corrected ? 'correction' : 'bonus';
+      items.push(itemOf(MARKS.bonus, token, ', written by the target', kind));
     }
     return items;
   }
@@ -131,7 +119,7 @@ export function tryStepper(root) {
     const tables = [table('compared in this try', compared, token, most)];
     if (after.residual)
       tables.push(table(`after ${quoted(token)} is rejected`, after, token, most));
-    return [...parts, sideBySide(...tables)];
+    return [...parts, make('div', tables, 'sv-v-tables')];
   }
 
   /** @param {Run} of */
@@ -139,6 +127,7 @@ export function tryStepper(root) {
     if (goesOn) return [make('h3', resultBelow(emitted))];
     const token = emitted[emitted.length - 1],
       accepted = emitted.slice(0, -1).map(quoted).join(', ');
+    const own = table('its distribution', last ? { residual: last } : { p: rows.p }, token);
     return [
       make('h3', `Written: ${emitted.map(quoted).join(', ')}`),
       make(
@@ -149,7 +138,7 @@ export function tryStepper(root) {
             : `The tree ends here, so the target adds ${quoted(token)}, drawn from p.`
         }`,
       ),
-      sideBySide(table('its distribution', last ? { residual: last } : { p: rows.p }, token)),
+      make('div', [own], 'sv-v-tables'),
     ];
   }
 

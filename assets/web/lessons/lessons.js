@@ -56,7 +56,7 @@ const rowsOf = steps => Math.max(...steps.map(step => treeLayout(step, () => tru
 function isReached({ pictures, shows: { picture: there, step, node } }, picture, place) {
   if (picture !== there) return false;
   // A figure has no places.
-  return !pictures[there].message || place === placeText(step, node === null ? null : String(node));
+  return !pictures[there].message || place === placeText(step, node);
 }
 
 /**
@@ -69,11 +69,11 @@ export function lessonBook(element, start, server) {
     $ = finder(root, 'sv-lesson-'),
     last = start.lessons.length - 1;
   const list = query(root, '.sv-lessons-list', HTMLElement);
+  const mark = markMentions(root, () => picture);
   const player = runPlayer($('run', HTMLElement), { save: server.save, onPlace: check });
   // The sentence above the tree says what the lesson shows; a card comes at what is touched.
   const touched = () => root.classList.remove('sv-idea');
   for (const kind of ['pointerdown', 'keydown']) $('run').addEventListener(kind, touched);
-  markMentions(root, () => picture);
   const loaded = /** @type {Map<number, Lesson>} */ (new Map());
   let number = lessonOf(location.search, start) ?? 0;
   let lesson = /** @type {Lesson | null} */ (null);
@@ -85,7 +85,7 @@ export function lessonBook(element, start, server) {
   /** @param {number} place @param {boolean} [atEnd] at its last step */
   async function open(place, atEnd = false) {
     const index = (number = Math.min(last, Math.max(0, place)));
-    mark();
+    choose();
     root.setAttribute('aria-busy', 'true');
     try {
       loaded.set(
@@ -99,7 +99,7 @@ export function lessonBook(element, start, server) {
     if (index !== number) return; // another one was asked for meanwhile
     lesson = /** @type {Lesson} */ (loaded.get(index));
     write(lesson);
-    show(linked(lesson) ?? (atEnd ? { picture: 0, step: Infinity, node: null } : lesson.opens));
+    show(linked(lesson) ?? (atEnd ? { picture: 0, step: Infinity } : lesson.opens));
     root.setAttribute('aria-busy', 'false');
   }
 
@@ -148,13 +148,13 @@ export function lessonBook(element, start, server) {
     $('pictures').hidden = pictures.length < 2;
     $('pictures').replaceChildren(
       ...pictures.map(({ label }, i) =>
-        button(label, () => show({ picture: i, step: 0, node: null })),
+        button(label, () => show({ picture: i })),
       ),
     );
   }
 
-  /** @param {Place} place */
-  function show({ picture: at, step, node }) {
+  /** @param {Partial<Place> & { picture: number }} place */
+  function show({ picture: at, step = 0, node = null }) {
     if (!lesson) return;
     picture = at;
     const { message, name = '', data } = /** @type {any} */ (lesson.pictures[at]),
@@ -177,10 +177,11 @@ export function lessonBook(element, start, server) {
     if (presents()) query(root, '.sv-svg').focus();
   }
 
-  // ---- whether the exercise was done: its place was reached ----
+  // ---- the words about a place, and whether it is what the exercise leads to ----
 
   /** @param {string} [place] in a run */
   function check(place) {
+    if (place) mark(place);
     if (lesson && isReached(lesson, picture, place)) $('exercise').dataset.done = 'true';
   }
 
@@ -188,7 +189,8 @@ export function lessonBook(element, start, server) {
 
   list.append(...start.lessons.map(([, title], i) => button(title, () => open(i))));
 
-  function mark() {
+  /** Marks the lesson in the list, and in the address. */
+  function choose() {
     [...list.children].forEach((other, i) => {
       if (i === number) other.setAttribute('aria-current', 'true');
       else other.removeAttribute('aria-current');
@@ -216,7 +218,7 @@ export function lessonBook(element, start, server) {
   function advance(by) {
     const next = lesson?.pictures[picture + by];
     const isFigure = !lesson?.pictures[picture].message;
-    if (isFigure && next?.name) return show({ picture: picture + by, step: 0, node: null });
+    if (isFigure && next?.name) return show({ picture: picture + by });
     if (isFigure) return void open(number + by, by < 0);
     const begins = root.classList.contains('sv-idea');
     touched();
@@ -252,8 +254,7 @@ export function lessonBook(element, start, server) {
         ArrowRight: move(1),
         PageUp: large && (() => open(number - 1)),
         PageDown: large && (() => open(number + 1)),
-        p: () =>
-          show({ picture: (picture + 1) % (lesson?.pictures.length ?? 1), step: 0, node: null }),
+        p: () => show({ picture: (picture + 1) % (lesson?.pictures.length ?? 1) }),
       };
     },
     { own: query(root, '.sv-scrub', HTMLInputElement), first: true },

@@ -17,25 +17,19 @@ export function lossyFigure(box, start, server) {
   const score = make('p', '', 'sv-lossy-score');
   score.setAttribute('role', 'status');
 
-  const label = make('label', 'The tree');
-  const tree = make('select');
-  tree.append(
-    ...rules.trees.map(name => {
-      const item = make('option', name);
-      item.selected = name === rules.tree;
-      return item;
-    }),
-  );
-  label.append(tree);
+  const tree = make('select', rules.trees.map(name => new Option(name)));
+  tree.value = rules.tree;
   tree.addEventListener('change', () => ask());
 
   const rows = make('div', '', 'sv-v-rows');
-  const fold = make('details');
-  fold.append(make('summary', 'Change p and q'), rows);
-  const body = make('tbody');
-  const table = make('table', '', 'sv-lossy-rules');
-  table.append(body);
-  box.append(label, fold, table, score);
+  const lines = rules.rules.map(({ words }, number) => line(words, number));
+  const body = make('tbody', lines.map(({ row }) => row));
+  box.append(
+    make('label', ['The tree', tree]),
+    make('details', [make('summary', 'Change p and q'), rows]),
+    make('table', [body], 'sv-lossy-rules'),
+    score,
+  );
 
   const ask = asker(
     box,
@@ -50,42 +44,35 @@ export function lossyFigure(box, start, server) {
   );
   rowControls(box, state, () => ask(150)).show();
 
-  const lines = rules.rules.map(({ words }, number) => line(words, number));
-  body.append(...lines.map(({ row }) => row));
   write();
 
   /** @param {string} words @param {number} number */
   function line(words, number) {
-    const row = make('tr');
-    const rule = make('td', words);
-    const choice = make('div', '', 'sv-lossy-choice');
+    const choices = ['exact', 'lossy'].map(word =>
+      button(word, () => {
+        answers[number] = word === 'exact';
+        write();
+      }),
+    );
+    const choice = make('div', choices, 'sv-lossy-choice');
     choice.setAttribute('role', 'group');
     choice.setAttribute('aria-label', `rule ${number + 1}`);
-    for (const word of ['exact', 'lossy'])
-      choice.append(
-        button(word, () => {
-          answers[number] = word === 'exact';
-          write();
-        }),
-      );
     const verdict = make('p');
-    if (!start.answered) rule.append(choice);
-    rule.append(verdict);
-    row.append(make('th', String(number + 1)), rule);
-    return { row, choice, verdict };
+    const rule = start.answered ? [words, verdict] : [words, choice, verdict];
+    return { row: make('tr', [make('th', number + 1), make('td', rule)]), choice, verdict };
   }
 
   function write() {
     lines.forEach(({ row, choice, verdict }, number) => {
       const rule = rules.rules[number];
-      const isShown = start.answered || answers[number] !== null;
+      const isJudged = start.answered || answers[number] !== null;
       press(choice, [true, false].indexOf(/** @type {any} */ (answers[number])));
       const isRight = (start.answered || answers[number]) === !rule.wrong_on;
       let answer = isRight ? 'Yes. ' : 'No. ';
       if (start.answered) answer = '';
-      verdict.textContent = isShown ? answer + sentence(rule) : '';
+      verdict.textContent = isJudged ? answer + sentence(rule) : '';
       row.className = '';
-      if (isShown) row.className = isRight ? 'right' : 'wrong';
+      if (isJudged) row.className = isRight ? 'right' : 'wrong';
     });
     const right = answers.filter((word, number) => word === !rules.rules[number].wrong_on).length;
     const done = answers.filter(word => word !== null).length;

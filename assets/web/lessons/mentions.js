@@ -1,7 +1,8 @@
 // What a lesson's text says of its pictures as buttons: the quoted name of a picture opens it,
 // "step 5" shows that step of it, a quoted token selects its node.
 
-import { button, query } from '../base/dom.js';
+import { button, query, queryAll } from '../base/dom.js';
+import { placeText } from '../base/place.js';
 import { readable } from '../base/text.js';
 
 /** @typedef {import('./types.js').Place} Place */
@@ -52,33 +53,30 @@ export function mentioned(text, placeOf, show) {
     const place = i % 2 ? placeOf(part) : null;
     if (!place) return part;
     const mention = button(part, () => show(place), 'sv-plain sv-mention');
-    mention.dataset.place = nameOf(place);
+    mention.dataset.place = `${place.picture} ${placeText(place.step, place.node)}`;
     return mention;
   });
 }
 
-/** A place in one word. @param {Place} place */
-const nameOf = ({ picture, step, node }) => `${picture} ${step} ${node ?? ''}`;
-
 /**
- * Marks the words about the step on the screen, or about the node that is pointed at.
+ * Marks the words about the node that is pointed at.
  * @param {HTMLElement} root
  * @param {() => number} picture which is shown
+ * @returns {(place: string) => void} marks the words about a place in the picture
  */
 export function markMentions(root, picture) {
   const svg = query(root, '.sv-svg', SVGSVGElement);
 
-  /** @param {string} [key] of a node */
-  function mark(key = '') {
-    const node = /^\d+$/.test(key) ? Number(key) : null;
-    const here = nameOf({ picture: picture(), step: Number(svg.dataset.step), node });
-    /** @type {NodeListOf<HTMLElement>} */
-    const mentions = root.querySelectorAll('.sv-mention');
-    for (const one of mentions) one.classList.toggle('here', one.dataset.place === here);
+  /** @param {string} place */
+  function mark(place) {
+    const here = `${picture()} ${place}`;
+    for (const one of queryAll(root, '.sv-mention'))
+      one.classList.toggle('here', one.dataset.place === here);
   }
-  new MutationObserver(() => mark()).observe(svg, { attributeFilter: ['data-step'] });
   svg.addEventListener('pointermove', ({ target }) => {
     const node = /** @type {Element} */ (target).closest('.node');
-    mark(/** @type {SVGElement | null} */ (node)?.dataset.key);
+    const key = /** @type {SVGElement | null} */ (node)?.dataset.key;
+    mark(placeText(Number(svg.dataset.step), key));
   });
+  return mark;
 }

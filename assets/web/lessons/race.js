@@ -31,14 +31,11 @@ export function raceFigure(box, start, server) {
    * @param {number} step
    */
   function dial(text, name, max, step) {
-    const label = make('label', text);
-    label.append(
-      slider({ max, step, value: dials[name] }, value => {
-        dials[name] = value;
-        ask(60);
-      }),
-    );
-    box.append(label);
+    const track = slider({ max, step, value: dials[name] }, value => {
+      dials[name] = value;
+      ask(60);
+    });
+    box.append(make('label', [text, track]));
   }
 
   /** @param {Races} races */

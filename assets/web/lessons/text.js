@@ -26,27 +26,15 @@ export function writeBlocks(parent, blocks, mention = text => [text]) {
   /** @param {Block} block */
   function element({ spans, rows }) {
     if (!spans) return tableOf(rows, cell => cell.flatMap(written));
-    const line = make('p');
-    line.append(...spans.flatMap(written));
-    return line;
+    return make('p', spans.flatMap(written));
   }
   parent.replaceChildren(...blocks.map(element));
 }
 
 /** @param {Span[][][]} rows @param {(cell: Span[]) => (Node | string)[]} write */
 function tableOf(rows, write) {
-  const table = make('table');
-  const head = make('thead');
-  const body = make('tbody');
-  rows.forEach((row, i) => {
-    const line = make('tr');
-    for (const [j, cell] of row.entries()) {
-      const item = make(i && j ? 'td' : 'th');
-      item.append(...write(cell));
-      line.append(item);
-    }
-    (i ? body : head).append(line);
-  });
-  table.append(head, body);
-  return table;
+  const [head, ...body] = rows.map((row, i) =>
+    make('tr', row.map((cell, j) => make(i && j ? 'td' : 'th', write(cell)))),
+  );
+  return make('table', [make('thead', [head]), make('tbody', body)]);
 }

@@ -1,6 +1,8 @@
 // The tab in the address of the page: choosing one makes an entry of the history, so that Back
 // returns to the one before.
 
+import { queryAll } from '../base/dom.js';
+
 export const FIRST = 'explore'; // the tab of an address that names none
 
 /** The name of a tab in links. @param {Element} tab */
@@ -23,9 +25,9 @@ function addressOf(name) {
 
 /** Does what a click on a tab does. @param {string} name as in links */
 export function openTab(name) {
-  /** @type {NodeListOf<HTMLElement>} */
-  const tabs = document.querySelectorAll('[role=tab]');
-  [...tabs].find(tab => nameOf(tab) === name)?.click();
+  queryAll(document, '[role=tab]')
+    .find(tab => nameOf(tab) === name)
+    ?.click();
 }
 
 /** As long as the page is there. */

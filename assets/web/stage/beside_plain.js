@@ -101,13 +101,15 @@ function roundsText({ rounds, low, high }) {
     : `${rounds} rounds, each ${timesText(low)} to ${timesText(high)}`;
 }
 
+/** @param {PairedSpeedup} against */
+export function speedupText(against) {
+  const times = `${duration(against.seconds)} against ${duration(against.plain_seconds)}`;
+  return `${timesText(against.speedup)} times as fast: ${times} (${roundsText(against)})`;
+}
+
 /** @param {Run} run */
 function timingSentence({ against, head, state, timing }) {
-  if (against) {
-    const times = `${duration(against.seconds)} against ${duration(against.plain_seconds)}`;
-    const rounds = roundsText(against);
-    return `${timesText(against.speedup)} times as fast: ${times} (${rounds})`;
-  }
+  if (against) return speedupText(against);
   if (head.recorded) return 'Plain decoding was not timed with this run.';
   if (state === 'stopped' || (state === 'done' && timing)) {
     return 'Plain decoding was not timed: the run was stopped.';

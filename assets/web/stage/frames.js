@@ -1,8 +1,8 @@
 // A step as frames: the draft's tree grows, one target pass scores it, the rule walks it token by
 // token, the target adds a token.
 
-import { probability } from '../base/text.js';
-import { growthSentence, passSentence, short, stepSentence } from './sentences.js';
+import { probability, short } from '../base/text.js';
+import { growthSentence, passSentence, stepSentence } from './sentences.js';
 import { treeSentence, trySentence } from './sentences.js';
 
 /**

@@ -39,9 +39,7 @@ export function opener(element) {
     if (drawer && !drawer.querySelector('.sv-drawer-close')) {
       const close = button('✕', () => show(false), 'sv-drawer-close');
       close.setAttribute('aria-label', 'Close');
-      const corner = make('div', '', 'sv-ui sv-drawer-corner');
-      corner.append(close);
-      drawer.prepend(corner);
+      drawer.prepend(make('div', [close], 'sv-ui sv-drawer-corner'));
     }
     dispatchEvent(new Event('resize')); // figures and trees have another width
   }

@@ -2,12 +2,12 @@
 // with the few that decided it.
 
 import { button, finder, make, query } from '../base/dom.js';
-import { visible } from '../base/text.js';
+import { short, visible } from '../base/text.js';
 import { DRAWN, OUTCOMES } from '../base/words.js';
 import { parseKey } from '../tree/layout.js';
 import { placeCard } from './card_place.js';
 import { detailOf, numbersOf } from './detail.js';
-import { comparedTexts, conclusionOf, leftOf, short, siblingsOf } from './sentences.js';
+import { comparedTexts, conclusionOf, leftOf, siblingsOf } from './sentences.js';
 
 /**
  * @typedef {(step: Step, key: string, index: number) => (() => void) | null} Take what opens a
@@ -94,8 +94,8 @@ export function nodeCard(element, openNumbers) {
   const title = make('p');
   const list = make('dl');
   const conclusion = make('p');
-  const card = make('div', '', 'sv-node-card');
-  card.append(title, list, conclusion, button('In numbers', openNumbers, 'sv-plain'));
+  const more = button('In numbers', openNumbers, 'sv-plain');
+  const card = make('div', [title, list, conclusion, more], 'sv-node-card');
   let nodeKey = '';
   let mustSee = /** @type {Set<string>} */ (new Set()); // keys of marks that it must not cover
   let children = /** @type {string[]} */ ([]); // and of its own children
@@ -170,11 +170,7 @@ export function nodeCard(element, openNumbers) {
  * A name, of which a low card has the part that is marked.
  * @param {string[]} parts the second is marked
  */
-function term([before, name, after]) {
-  const line = make('dt', before);
-  line.append(make('b', name), after);
-  return line;
-}
+const term = ([before, name, after]) => make('dt', [before, make('b', name), after]);
 
 /**
  * What is known of a node, names in three parts and values.

@@ -1,11 +1,11 @@
 // The words and numbers around the picture: what runs, the measures of the run, the legend with its
 // counts.
 
-import { button, makeSvg, finder, make, query, say } from '../base/dom.js';
+import { button, makeSvg, finder, make, query, queryAll, say } from '../base/dom.js';
 import { sayTerms } from '../base/terms.js';
 import { PARTS } from '../base/words.js';
 import { countGuesses, differ, outlineOf, rightOf, titleOf } from '../tree/sources.js';
-import { timesText } from './beside_plain.js';
+import { speedupText, timesText } from './beside_plain.js';
 
 const RARE = ['passed', 'probe']; // outcomes that are listed where they occur
 const number = (/** @type {number} */ value) => value.toFixed(value < 100 ? 1 : 0);
@@ -122,7 +122,7 @@ export function writeMeasures(element, run) {
     ['tokens per target pass', 'per-pass', perPassText(figures)],
     ['acceptance rate', 'acceptance', acceptanceText(figures)],
     ['tokens per second', 'rate', rateText(figures, against)],
-    ['speedup vs. plain decoding', 'speedup', against ? speedupText(against, head) : '–'],
+    ['speedup vs. plain decoding', 'speedup', against ? timedText(against, head) : '–'],
     ['time per step after the first', 'step', step ? `${step}: ${split}` : '–'],
   ];
   const cells = rows.flatMap(([name, kind, value]) => [
@@ -151,11 +151,8 @@ function rateText({ rate }, against) {
 }
 
 /** @param {PairedSpeedup} against @param {Partial<Head>} head */
-function speedupText(against, { recorded }) {
-  const rounds = against.rounds === 1 ? 'round' : 'rounds';
-  const where = recorded ? `, ${against.date}, ${against.machine}` : '';
-  return `${timesText(against.speedup)}×, timed in turns, ${against.rounds} ${rounds}${where}`;
-}
+const timedText = (against, { recorded }) =>
+  speedupText(against) + (recorded ? `, ${against.date}, ${against.machine}` : '');
 
 /**
  * @param {HTMLElement} element
@@ -183,9 +180,8 @@ export function writeLegend(element, step, { phase, later, lastNode }) {
     const isLater = node > 0 && later.has(node) && outcome !== 'probe';
     return isLater ? 'unreached' : outcome;
   });
-  const items = element.querySelectorAll('.sv-legend [data-outcome]');
-  for (const item of /** @type {NodeListOf<HTMLElement>} */ (items)) {
-    const { outcome = '' } = item.dataset;
+  for (const item of queryAll(element, '.sv-legend [data-outcome]')) {
+    const { outcome } = item.dataset;
     const count = item.querySelector('b');
     if (count) count.textContent = String(outcomes.filter(other => other === outcome).length);
     // the target's own token is drawn last; its place among the others is free until then
@@ -209,19 +205,14 @@ export function writeWhose(element, step, run) {
   if (box.hidden) return;
   box.replaceChildren(
     ...[...run.guessed.keys()].map(name => {
-      const item = make('span'),
-        { nodes, accepted } = here.get(name) ?? { nodes: 0, accepted: 0 },
-        { d, dash } = outlineOf(name);
+      const { nodes, accepted } = here.get(name) ?? { nodes: 0, accepted: 0 };
+      const { d, dash } = outlineOf(name);
       const svg = makeSvg('svg', { viewBox: '-13 -13 26 26', 'aria-hidden': 'true' });
       makeSvg('path', { class: 'outline', d, 'stroke-dasharray': dash }, svg);
+      const all = make('small', `; whole run: ${rightOf(run.figures?.drafters[name])}`);
+      const parts = [svg, `${titleOf(name)} `, make('b', nodes), `, ${accepted} accepted`, all];
+      const item = make('span', parts);
       item.dataset.drafter = name;
-      item.append(
-        svg,
-        `${titleOf(name)} `,
-        make('b', nodes),
-        `, ${accepted} accepted`,
-        make('small', `; whole run: ${rightOf(run.figures?.drafters[name])}`),
-      );
       return item;
     }),
   );

@@ -74,7 +74,7 @@ export function runPlayer(element, around = {}) {
     position,
     show,
     pinned: () => pinned,
-    pick: key => pin(key, true),
+    pick: pin,
   });
 
   // ---- what arrives ----

@@ -1,12 +1,10 @@
 // The player's buttons, slider, text and keys.
 
-import { finder, query } from '../base/dom.js';
+import { finder, query, queryAll } from '../base/dom.js';
 import { closedByEscape } from '../base/escape.js';
 import { keys } from '../base/keys.js';
 import { presents } from '../base/page.js';
 import { onToken } from '../base/ribbon.js';
-
-/** @typedef {import('../tree/view.js').Way} Way */
 
 /**
  * @param {HTMLElement} element
@@ -19,10 +17,6 @@ import { onToken } from '../base/ribbon.js';
  */
 export function playerControls(element, { tree, position, show, pinned, pick }) {
   const $ = finder(element);
-  const walk = (/** @type {Way} */ way) => () => {
-    const key = tree.walk(way);
-    if (key !== null) pick(key);
-  };
   const acts = {
     back: () => void position.move(-1),
     forward: () => void position.move(1),
@@ -30,8 +24,8 @@ export function playerControls(element, { tree, position, show, pinned, pick }) 
     fit: () => $('fit').setAttribute('aria-pressed', String(tree.fit())),
   };
   for (const [name, act] of Object.entries(acts)) $(name).addEventListener('click', act);
-  const parts = /** @type {NodeListOf<HTMLInputElement>} */ ($('phases').querySelectorAll('input'));
-  for (const part of parts) part.addEventListener('click', () => position.play(Number(part.value)));
+  for (const part of queryAll($('phases'), 'input'))
+    part.addEventListener('click', () => position.play(Number(part.value)));
   $('scrub').addEventListener('input', () => show(Number($('scrub').value)));
   onToken($('ribbon'), show);
 
@@ -47,17 +41,14 @@ export function playerControls(element, { tree, position, show, pinned, pick }) 
 
   /** @param {KeyboardEvent} event */
   function actsOf({ target, shiftKey }) {
-    const key = pinned();
-    const inTree = target === $('svg') || shiftKey || key !== null; // else the page scrolls
+    const inTree = target === $('svg') || shiftKey || pinned() !== null; // else the page scrolls
     return {
       ...Object.fromEntries([1, 2, 3, 4].map(phase => [phase, () => position.play(phase)])),
-      ArrowLeft: shiftKey ? walk('parent') : acts.back,
-      ArrowRight: shiftKey ? walk('child') : acts.forward,
-      ArrowUp: inTree && walk('up'),
-      ArrowDown: inTree && walk('down'),
+      ArrowLeft: acts.back,
+      ArrowRight: acts.forward,
       ' ': acts.play,
       f: acts.fit,
-      Enter: key !== null && (() => tree.unfold(key)),
+      ...(inTree && tree.keys(shiftKey)),
     };
   }
   keys(query(element, '.sv'), actsOf, { own: $('scrub') });

@@ -11,7 +11,6 @@ const LOCAL = /^(localhost|127\..*|\[::1\])$/; // hosts that are this machine, w
  * @param {string} link
  */
 export function showCode(element, rows, link) {
-  const dialog = make('dialog', '', 'sv-qr sv-ui');
   const size = rows.length + 8; // with the border that readers need
   const svg = makeSvg('svg', { viewBox: `-4 -4 ${size} ${size}`, role: 'img', 'aria-label': link });
   makeSvg('rect', { x: -4, y: -4, width: size, height: size, fill: '#fff' }, svg);
@@ -20,12 +19,10 @@ export function showCode(element, rows, link) {
   );
   makeSvg('path', { d: squares.join(''), fill: '#000' }, svg);
   const isLocal = LOCAL.test(new URL(link).hostname);
-  dialog.append(
-    svg,
-    make('p', link),
-    make('p', isLocal ? 'Only this machine can open this link: the page has a local address.' : ''),
-    button('Close', () => dialog.close()),
-  );
+  const warning = 'Only this machine can open this link: the page has a local address.';
+  const close = button('Close', () => dialog.close());
+  const parts = [svg, make('p', link), make('p', isLocal ? warning : ''), close];
+  const dialog = make('dialog', parts, 'sv-qr sv-ui');
   dialog.addEventListener('keydown', event => event.stopPropagation()); // Escape closes it alone
   dialog.addEventListener('close', () => dialog.remove());
   element.append(dialog);

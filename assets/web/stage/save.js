@@ -1,7 +1,7 @@
 // The menu "Save" and the button "Open": a run as JSON or as a page that plays offline, the picture
 // as SVG or PNG, and a run that somebody saved, chosen or dragged in.
 
-import { downloadFile, finder } from '../base/dom.js';
+import { downloadFile, finder, queryAll } from '../base/dom.js';
 import { menu, opensFiles } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { showCode } from './qr.js';
@@ -49,10 +49,8 @@ export function saving(element, server, stage) {
   const $ = finder(element),
     { most = Infinity } = server;
   $('open').hidden = !server.open;
-  for (const button of /** @type {NodeListOf<HTMLElement>} */ (
-    menu($('save')).querySelectorAll('[data-save]')
-  )) {
-    const { save: kind = '' } = button.dataset;
+  for (const button of queryAll(menu($('save')), '[data-save]')) {
+    const kind = button.dataset.save;
     button.hidden = LINKS.includes(kind) ? !server.links : kind in TYPES && !server.save;
     button.addEventListener('click', () =>
       save(kind).catch(() => announce('Saving failed. The server may not be running.')),

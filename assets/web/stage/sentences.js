@@ -1,18 +1,13 @@
 // A step in words: how its tree grew, how each token was tried, what came of it. Every number is
 // from the record; nothing here knows a builder or a rule.
 
-import { plural, probability, readable, visible } from '../base/text.js';
+import { plural, probability, readable, short, visible } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
 import { isTried, parseKey } from '../tree/layout.js';
 
 const TURNS = ['first', 'second', 'third'];
 const quoted = (/** @type {string} */ text) => `“${readable(text)}”`;
 const quotedToken = (/** @type {string} */ text) => `“${visible(text)}”`;
-
-/** A probability in a sentence, with two digits that count. @param {number} value */
-export function short(value) {
-  return value > 0 && value < 0.095 ? String(Number(value.toPrecision(2))) : value.toFixed(2);
-}
 
 /**
  * The draw and the probability that it is compared with, with as many digits as tell them apart.

@@ -124,14 +124,17 @@ test('text is only ever text', () => {
 
 test('keys walk the marks, and folds open', () => {
   const one = step([-1, 0, 0, 1, 3, 2], 'rxauua', { last: 'bonus' }),
-    { svg, tree } = drawTree(one, { height: 30 });
+    { svg, tree, told } = drawTree(one, { height: 30 });
   const walk = way => {
-    const key = tree.walk(way);
+    tree.keys(true)[`Arrow${way}`]();
+    const key = told.picks.at(-1);
     tree.select(key);
     return key;
   };
-  assert.equal(walk('down'), '0');
-  assert.deepEqual(['child', 'child', 'child', 'parent', 'up', 'up'].map(walk), [
+  assert.deepEqual(Object.keys(tree.keys()), ['ArrowUp', 'ArrowDown', 'Enter']);
+  assert.equal(tree.keys().Enter, false, 'before a node is selected');
+  assert.equal(walk('Down'), '0');
+  assert.deepEqual(['Right', 'Right', 'Right', 'Left', 'Up', 'Up'].map(walk), [
     '2',
     '5',
     'last',
@@ -145,7 +148,7 @@ test('keys walk the marks, and folds open', () => {
       pill.querySelector('text').textContent,
     ]);
   assert.deepEqual(pills(), [['1', '+2']]);
-  tree.unfold('1');
+  tree.keys().Enter();
   assert.deepEqual(pills(), [['3', '+1']]);
   tree.fit();
   assert.deepEqual(pills(), []);
@@ -156,7 +159,8 @@ test('a fold that is opened by hand closes none that stood open because there wa
     { svg, tree } = drawTree(deep, { height: 75 });
   const drawn = () => svg.querySelectorAll('.node').length;
   assert.deepEqual([drawn(), svg.querySelectorAll('.pill').length], [5, 1]);
-  tree.unfold('1');
+  tree.select('1');
+  tree.keys().Enter();
   assert.deepEqual([drawn(), svg.querySelectorAll('.pill').length], [7, 0]);
 });
 

@@ -2,7 +2,7 @@
 // large all is drawn.
 
 import { subscribe } from '../base/bus.js';
-import { makeSvg } from '../base/dom.js';
+import { makeSvg, queryAll } from '../base/dom.js';
 import { presents } from '../base/page.js';
 import { parseKey, roomyLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';
@@ -27,7 +27,8 @@ const EDGE = 40; // pixels between a mark that is scrolled to and the edge of th
  * @param {SVGSVGElement} svg on the page, alone in a box
  * @param {object} on
  * @param {(key: string | null) => void} on.hover what a visitor points at
- * @param {(key: string) => void} on.pick what a visitor picks
+ * @param {(key: string, scroll?: boolean) => void} on.pick what a visitor picks; what keys pick may
+ *   have to be scrolled to
  * @param {boolean} [on.unfolded] whether every node is drawn where there is no room for all
  * @param {boolean} [on.scrolls] whether a picture that does not fit scrolls; else it is as small
  *   as it takes
@@ -100,7 +101,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
   function markSelected() {
     const path = new Set();
     for (let mark = markOf(selected); mark; mark = mark.from) path.add(mark.key);
-    for (const node of /** @type {NodeListOf<SVGElement>} */ (canvas.querySelectorAll('.node'))) {
+    for (const node of queryAll(canvas, '.node')) {
       node.classList.toggle('selected', node.dataset.key === selected);
       node.classList.toggle('above', path.has(node.dataset.key));
     }
@@ -154,6 +155,10 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
     redraw();
   }
 
+  const walk = (/** @type {Way} */ way) => () => {
+    if (drawn) pick(neighbour(drawn.layout.marks, selected, way), true);
+  };
+
   new ResizeObserver(redraw).observe(box);
   subscribe('type', svg, redraw); // large type changes no box of its own accord
 
@@ -193,11 +198,19 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
       redraw();
       return whole;
     },
-    /** The key of the mark next to the selected one. @type {(way: Way) => string | null} */
-    walk: way => (drawn ? neighbour(drawn.layout.marks, selected, way) : null),
+    /**
+     * What keys do: up and down the marks, and to the parent and the child where `across`.
+     * @param {boolean} [across]
+     * @returns {Record<string, (() => void) | false>}
+     */
+    keys: across => ({
+      ArrowUp: walk('up'),
+      ArrowDown: walk('down'),
+      ...(across && { ArrowLeft: walk('parent'), ArrowRight: walk('child') }),
+      Enter: selected !== null && (() => unfold(String(selected))),
+    }),
     /** Where a mark stands on the screen. @param {string} key */
     place: key => canvas.querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect() ?? null,
-    unfold,
   };
 }
 

@@ -60,7 +60,7 @@ def test_present_is_one_sentence_and_a_tree_that_the_last_row_can_read(serve, vi
 
 SHOWN = {  # what each tab presents
     "Explore": "#sv-stage .sv-scroll",
-    "Compare": "#sv-compare .sv-race",
+    "Compare": "#sv-compare .sv-chart",
     "Lessons": "#sv-lessons .sv-scroll",
     "Tree lab": ".sv-lab-cards",
     "Verification lab": ".sv-v-bench",

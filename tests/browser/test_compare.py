@@ -84,8 +84,8 @@ def test_the_race_is_grey_while_its_settings_are_others(serve, visit):
     page.locator("#sv-compare-opener button").click()
     recorded = seed.input_value()
     seed.fill("5")
-    expect(state).to_contain_text("Below is still the recorded race")
-    race_box = page.locator(f"{BOARD} .sv-race")
+    expect(state).to_contain_text("Below is still the recorded comparison")
+    race_box = page.locator(f"{BOARD} .sv-chart")
     assert state.bounding_box()["y"] < race_box.bounding_box()["y"]
     assert float(race_box.evaluate("box => getComputedStyle(box).opacity")) < 1
     for at, letter in enumerate("ABC"):  # the remarks on the texts name the columns so
@@ -220,7 +220,7 @@ def test_presented_it_shows_the_race_and_nothing_else(seen):
     present(page)
     page.wait_for_function(FOLLOWED)
     expect(page.locator(".sv-key-hint")).to_be_visible()
-    for part in (".sv-standing", ".sv-asked", ".sv-race-svg", ".sv-run >> nth=2 >> .sv-svg"):
+    for part in (".sv-standing", ".sv-asked", ".sv-chart-svg", ".sv-run >> nth=2 >> .sv-svg"):
         expect(page.locator(f"{BOARD} {part}")).to_be_visible()
     for part in (f"{BOARD} .sv-table", f"{BOARD} .sv-texts", "#sv-compare-run"):
         expect(page.locator(part)).to_be_hidden()
@@ -285,7 +285,7 @@ def test_a_run_is_decoded_then_timed_then_final_and_no_number_changes_in_between
     expect(state).to_contain_text("press Run")
     page.evaluate(SHOWN)
     page.locator("#sv-compare-run").click()
-    expect(state).to_contain_text("Starting. Below is still the recorded race.")
+    expect(state).to_contain_text("Starting. Below is still the recorded comparison.")
     while state.get_attribute("data-state") != "timing":
         pair.gate.release(5)
         page.wait_for_timeout(50)

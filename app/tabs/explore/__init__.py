@@ -70,7 +70,7 @@ def build(service: RunService) -> None:
         with gr.Column(elem_id="sv-settings"):
             own_pair.lay_out(service)
             settings = controls(prompt, opened)
-        with gr.Row(elem_classes="sv-said"):
+        with gr.Row(elem_classes="sv-notices"):
             notice_box = notice(about(opened, ref), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link")
         stage_box = stage(service, first.message(ref))

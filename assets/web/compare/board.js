@@ -1,5 +1,5 @@
 // The comparison: runs that were decoded one after the other, replayed together on a shared clock.
-// Each has a column with its text and its tree at that time; the race, remarks on the texts and the
+// Each has a column with its text and its tree at that time; the chart, remarks on the texts and the
 // table stand around them.
 
 import { fieldIn, finder, query, say } from '../base/dom.js';
@@ -7,7 +7,7 @@ import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
 import { savesComparison } from './save.js';
 import { writeTable, writeTexts } from './table.js';
-import { raceChart } from './tokens_over_time.js';
+import { tokenChart } from './tokens_over_time.js';
 
 /** @typedef {import('./column.js').Column} Column */
 /** @typedef {import('./types.js').About} About */
@@ -49,7 +49,7 @@ const opened = ({ run: name, prompt, settings, badge, pair, when }) => ({
 export function compareBoard(element, server, settings = () => undefined) {
   const root = query(element, '.sv-compare', HTMLElement);
   const $ = finder(root);
-  const race = raceChart($('race-svg', SVGSVGElement), seconds => clock.seek(seconds));
+  const chart = tokenChart($('chart-svg', SVGSVGElement), seconds => clock.seek(seconds));
   const clock = sharedClock(root, {
     columns: () => run.columns,
     running: isBusy,
@@ -178,12 +178,12 @@ export function compareBoard(element, server, settings = () => undefined) {
     const moving = clock.advance(now);
     if (whole) {
       whole = false;
-      race.show(run.columns);
+      chart.show(run.columns);
       head();
       writeTexts(root, run.columns, run.pairs, seconds => clock.seek(seconds));
       writeTable(root, run.columns, run.table);
     }
-    race.at(clock.time);
+    chart.at(clock.time);
     for (const column of run.columns) column.show(clock.time);
     clock.write();
     if (moving) schedule();
@@ -212,7 +212,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   function staleText() {
-    const before = run.badge ? `the ${run.badge} race` : 'the earlier run';
+    const before = run.badge ? `the ${run.badge} comparison` : 'the earlier run';
     const why = run.isWaiting ? run.note : `The ${differs()} changed: press Run.`;
     return `${why} Below is still ${before}.`;
   }

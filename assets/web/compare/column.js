@@ -7,7 +7,7 @@ import { readable } from '../base/text.js';
 import { addStep } from '../stage/run.js';
 import { nodeSentence, stepSentence } from '../stage/sentences.js';
 import { treeView } from '../tree/view.js';
-import { lookOf, raceKey } from './tokens_over_time.js';
+import { lookOf, runKey } from './tokens_over_time.js';
 
 /** @typedef {import('./types.js').About} About */
 /** @typedef {import('./types.js').State} State */
@@ -154,7 +154,7 @@ export function drawnAt(steps, at) {
 /** @param {About} about */
 function heading(about) {
   const title = make('h3', [
-    raceKey(about),
+    runKey(about),
     make('b', `${about.letter} `, 'sv-letter'),
     make('span', about.title, 'sv-run-title'),
   ]);

@@ -1,4 +1,4 @@
-// The menu "Save" of a comparison: the race as a picture, or all of it as a page that plays
+// The menu "Save" of a comparison: the chart as a picture, or all of it as a page that plays
 // offline.
 
 import { downloadFile, query } from '../base/dom.js';
@@ -14,9 +14,9 @@ const PLACE = 'id="run">{}'; // where the page of the server has room for what i
  */
 export function savesComparison(root, page, comparison) {
   async function savePicture() {
-    const svg = query(root, '.sv-race-svg', SVGSVGElement);
+    const svg = query(root, '.sv-chart-svg', SVGSVGElement);
     const legends = [root.querySelectorAll('.sv-run h3')];
-    const parts = { svg, paper: query(root, '.sv-race'), legends };
+    const parts = { svg, paper: query(root, '.sv-chart'), legends };
     downloadFile('specviz-compare.png', await png(pictureOf(parts, comparison.caption())));
   }
 

@@ -3,7 +3,7 @@
 import { button, finder, make, query, queryAll } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 import { visible } from '../base/text.js';
-import { lookOf, raceKey } from './tokens_over_time.js';
+import { lookOf, runKey } from './tokens_over_time.js';
 
 /** @typedef {import('./column.js').Column} Column */
 
@@ -11,7 +11,7 @@ import { lookOf, raceKey } from './tokens_over_time.js';
 export function writeTable(root, columns, rows) {
   const titles = columns.map(({ about }) => {
     const letter = make('b', `${about.letter} `, 'sv-letter');
-    const title = make('th', [raceKey(about), letter, about.title], lookOf(about));
+    const title = make('th', [runKey(about), letter, about.title], lookOf(about));
     title.scope = 'col';
     return title;
   });

@@ -1,4 +1,4 @@
-// The race: tokens against seconds, one stepped line a run, drawn as far as the clock is. A run's
+// The chart: tokens against seconds, one stepped line a run, drawn as far as the clock is. A run's
 // colour is its strategy's, its dash and mark are its column's.
 
 import { subscribe } from '../base/bus.js';
@@ -8,11 +8,11 @@ import { drawAxes, ticks } from '../figures/chart.js';
 /** @typedef {import('./types.js').About} About */
 /**
  * A run with the times at which its steps ended, and the tokens written by then.
- * @typedef {{ about: About, ends: number[], totals: number[] }} Racer
+ * @typedef {{ about: About, ends: number[], totals: number[] }} Timed
  */
 
 /** @type {Record<string, string>} */
-const RACE_MARKS = {
+const MARKS = {
   A: 'M0 -5.5A5.5 5.5 0 1 1 0 5.5A5.5 5.5 0 1 1 0 -5.5Z',
   B: 'M-5 -5H5V5H-5Z',
   C: 'M0 -6.5L6.2 5H-6.2Z',
@@ -25,11 +25,11 @@ const RACE_MARKS = {
 export const lookOf = ({ letter, kind }) => `sv-run-${letter} sv-kind-${kind}`;
 
 /** @param {SVGSVGElement} svg @param {(seconds: number) => void} seek */
-export function raceChart(svg, seek) {
+export function tokenChart(svg, seek) {
   const canvas = makeSvg('g', {}, svg);
   const axes = makeSvg('g', {}, canvas);
   const lines = makeSvg('g', {}, canvas);
-  let runs = /** @type {Racer[]} */ ([]);
+  let runs = /** @type {Timed[]} */ ([]);
   let now = 0;
   let most = { x: 0, y: 0 };
   let box = { left: 0, right: 1, top: 0, bottom: 1 };
@@ -73,7 +73,7 @@ export function raceChart(svg, seek) {
       const d = `M${box.left} ${box.bottom}${steps.join('')}H${end}`;
       makeSvg('path', { class: `line ${look}`, 'data-letter': about.letter, d }, lines);
       const transform = `translate(${end} ${y(done ? totals[done - 1] : 0)})`;
-      makeSvg('path', { class: `mark ${look}`, d: RACE_MARKS[about.letter], transform }, lines);
+      makeSvg('path', { class: `mark ${look}`, d: MARKS[about.letter], transform }, lines);
     }
   }
 
@@ -95,7 +95,7 @@ export function raceChart(svg, seek) {
   subscribe('type', svg, onResize);
 
   return {
-    /** @param {Racer[]} all */
+    /** @param {Timed[]} all */
     show(all) {
       runs = all;
       redraw();
@@ -109,11 +109,11 @@ export function raceChart(svg, seek) {
 }
 
 /** A run's line and mark, for a key beside its name. @param {About} about */
-export function raceKey(about) {
+export function runKey(about) {
   const svg = makeSvg('svg', { viewBox: '0 -8 40 16', 'aria-hidden': 'true', class: 'key' });
   const look = lookOf(about);
   makeSvg('path', { class: `line ${look}`, d: 'M0 0H40' }, svg);
   const transform = 'translate(20 0)';
-  makeSvg('path', { class: `mark ${look}`, d: RACE_MARKS[about.letter], transform }, svg);
+  makeSvg('path', { class: `mark ${look}`, d: MARKS[about.letter], transform }, svg);
   return svg;
 }

@@ -6,6 +6,9 @@ import { button, downloadFile, query, queryAll } from '../base/dom.js';
 import { turnsPages } from '../base/page.js';
 import { termed } from '../base/terms.js';
 
+// Kinds of notices that are shown; the others are for whoever asks.
+const URGENT = ['error', 'impossible', 'lossy'];
+
 /**
  * A file to download: the word on its button, its name and its text.
  * @typedef {{ label: string, name: string, text: string }} File
@@ -61,6 +64,7 @@ export function statusLine(element, value) {
   const status = JSON.parse(value || '{}'),
     line = query(element, '.sv-notice');
   line.dataset.kind = status.kind || (status.text ? 'note' : '');
+  line.classList.toggle('urgent', URGENT.includes(status.kind));
   line.querySelector('.text').textContent = status.text || '';
   const bar = /** @type {HTMLProgressElement | null} */ (element.querySelector('.sv-progress'));
   if (!bar) return;

@@ -22,6 +22,7 @@ export function linkBar(element, { tab, others, old }, trigger) {
   async function show(value) {
     const update = JSON.parse(value || '{}');
     line.dataset.kind = update.kind || '';
+    line.classList.toggle('urgent', Boolean(update.kind));
     if (update.kind === 'link' && computed) {
       computed = '';
       // the controls hold the settings of the link by now

@@ -34,7 +34,7 @@ export function opener(element) {
   /** @param {boolean} isOpen */
   function show(isOpen) {
     const drawer = part();
-    drawer?.classList.toggle('sv-shown', isOpen);
+    drawer?.classList.toggle('sv-opened', isOpen);
     opens.setAttribute('aria-expanded', String(isOpen));
     if (drawer && !drawer.querySelector('.sv-drawer-close')) {
       const close = button('✕', () => show(false), 'sv-drawer-close');

@@ -113,8 +113,7 @@ export function nodeCard(element, openNumbers) {
     const { node } = parseKey(key);
     card.hidden = false;
     const kind = outcomeOf(step, node);
-    const outcome = make('b', OUTCOMES[kind]);
-    card.dataset.kind = kind;
+    const outcome = make('b', OUTCOMES[kind], kind);
     card.classList.toggle('picked', isPicked);
     title.replaceChildren(make('span', tokenOf(step, node), 'sv-token'), ' ', outcome);
     const lines = node === null ? [] : linesOf(step, node);

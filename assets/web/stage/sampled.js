@@ -83,6 +83,6 @@ export function sampledTexts(element, { runs, stop }, ask) {
     const count = message.pieces ? runsOf : '';
     const isStopped = message.state === 'stopped';
     status.textContent = isStopped ? `stopped after ${grouped(done)} runs` : count;
-    if (message.text || !done) query(element, '.sv-sampled-said').textContent = message.text || '';
+    if (message.text || !done) query(element, '.sv-sampled-text').textContent = message.text || '';
   };
 }

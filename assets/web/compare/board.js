@@ -1,6 +1,6 @@
 // The comparison: runs that were decoded one after the other, replayed together on a shared clock.
-// Each has a column with its text and its tree at that time; the chart, remarks on the texts and the
-// table stand around them.
+// Each has a column with its text and its tree at that time; the chart, remarks on the texts and
+// the table stand around them.
 
 import { fieldIn, finder, query, say } from '../base/dom.js';
 import { sharedClock } from './clock.js';

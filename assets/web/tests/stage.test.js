@@ -41,9 +41,8 @@ test('the speedup stands below both of the rates that it is the ratio of', () =>
     plain_seconds: 0.3,
     plain_tokens_per_s: 28,
   };
-  takeMessage(run, {
-    steps: [],
-    speedup,
+  Object.assign(run, {
+    against: speedup,
     figures: {
       tokens: 3,
       passes: 2,

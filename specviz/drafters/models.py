@@ -65,7 +65,7 @@ class Model(Drafter):
     """The pair's own small draft model (Leviathan et al. 2023; Chen et al. 2023)."""
 
     name = "model"
-    title = "Draft model"
+    title = "Pair's own draft"
     title_in_sentence = "the draft model"
 
     def open(self, context: DrafterContext) -> DrafterSession:

@@ -58,14 +58,14 @@ def _fraction(step: Step, node: int, prob: float) -> str | None:
     # Numbers that do not give the recorded chance, of a rule with a weight say, would confuse.
     if draft <= 0 or abs(min(1.0, residual / draft) - prob) > 0.001:
         return None
-    quotient = f"{_digits(residual)} / {_digits(draft)} = {_digits(residual / draft)}"
+    quotient = f"{_digits(residual)} / {_digits(draft)} ≈ {_digits(residual / draft)}"
     # Followed by min(1, p/q), which is no more than 1.
     return f"{quotient}, so 1" if residual > draft else quotient
 
 
 def _digits(number: float) -> str:
     """A probability with two digits that count at least, so that a reader who divides two of them
-    finds the third."""
+    comes near the third."""
     if number == 0 or number >= 0.1:
         return f"{number:.3f}"
     return f"{number:#.2g}"

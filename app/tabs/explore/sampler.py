@@ -48,7 +48,7 @@ def verdict(result: Sampled) -> str:
     if not result.runs:
         return "Reading the target's distributions."
     if result.runs < FEWEST:
-        return f"Not decided yet: at least {FEWEST} runs are needed."
+        return f"Not decided yet: fewer than {FEWEST} runs say nothing."
     # Plain decoding is judged too: where it also deviates it is chance, or the test is too strict.
     answer = "Yes: speculation agrees with"
     if result.deviates(result.speculated):

@@ -190,8 +190,8 @@ QUESTIONS = {
         "Prediction",
         "Does the prediction hold?",
         "Predicted as in the first figure, and timed on prompts that no model was trained on. A "
-        "bar reaches from the slowest prompt to the fastest. The temperature is always the one "
-        "above the figure, because timing takes minutes.",
+        "bar reaches from the slowest prompt to the fastest. Timing takes minutes, so it is "
+        "of one temperature, which the line above the figure names.",
     ),
 }
 

@@ -189,7 +189,7 @@ test('a run counts accepted by drafter, drafter by drafter, and says so where th
   assert.deepEqual(
     [...box.querySelectorAll('span')].map(item => item.textContent),
     [
-      'Draft model 2, 0 accepted; whole run: 1 of 2 compared, 50 %',
+      "Pair's own draft 2, 0 accepted; whole run: 1 of 2 compared, 50 %",
       'Retrieval 1, 1 accepted; whole run: 1 of 1 compared, 100 %',
     ],
   );

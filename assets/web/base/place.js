@@ -19,19 +19,16 @@ export function placeText(index, key) {
  * @returns {Place | null}
  */
 export function placeOf(search, lesson) {
-  const request = new URLSearchParams(search),
-    step = (request.get('step') || '').trim(),
-    node = request.get('node') || '';
-  if (request.has('lesson') !== lesson || !/^-?\d{1,9}$/.test(step)) return null;
+  const request = new URLSearchParams(search);
+  /** @type {(name: string, form: RegExp) => string | undefined} */
+  const valueOf = (name, form) => request.get(name)?.trim().match(form)?.[0];
+  const step = valueOf('step', /^-?\d{1,9}$/);
+  if (request.has('lesson') !== lesson || step === undefined) return null;
   return {
-    of: /^recorded[\w.-]{0,60}$/.test(request.get('picture') || '')
-      ? String(request.get('picture'))
-      : 'run',
-    recording: /^\d{1,3}$/.test(request.get('recording') || '')
-      ? Number(request.get('recording'))
-      : 0,
+    of: valueOf('picture', /^recorded[\w.-]{0,60}$/) ?? 'run',
+    recording: Number(valueOf('recording', /^\d{1,3}$/) ?? 0),
     index: Math.max(0, Number(step) - 1),
-    key: /^(\d{1,6}|last)$/.test(node) ? node : null,
+    key: valueOf('node', /^(\d{1,6}|last)$/) ?? null,
   };
 }
 

@@ -51,7 +51,8 @@ export function explainTerms(element) {
   function show({ target }) {
     const term = /** @type {Element} */ (target).closest?.('.sv-term');
     if (!term) return;
-    tip.textContent = GLOSSARY[term.textContent ?? ''];
+    const meaning = GLOSSARY[term.textContent ?? ''];
+    tip.textContent = GLOSSARY[meaning] ?? meaning; // another name of a term has that as its own
     tip.hidden = false;
     term.setAttribute('aria-describedby', tip.id);
     const at = term.getBoundingClientRect(),

@@ -4,6 +4,7 @@
 import { button, makeSvg, finder, make, query, queryAll, say } from '../base/dom.js';
 import { sayTerms } from '../base/terms.js';
 import { PARTS } from '../base/words.js';
+import { markOf } from '../tree/paint.js';
 import { countGuesses, differ, outlineOf, rightOf, titleOf } from '../tree/sources.js';
 import { speedupText, timesText } from './beside_plain.js';
 
@@ -172,6 +173,12 @@ export function writeControls(element, current, count, playing, phase) {
   $('play').textContent = playing ? '❚❚ Pause' : '▶ Play';
   $('play').setAttribute('aria-label', playing ? 'pause' : 'play');
   query(element, `.sv-phases [value="${phase}"]`, HTMLInputElement).checked = true;
+}
+
+/** Gives each outcome in the legend its mark. @param {HTMLElement} element */
+export function drawLegend(element) {
+  for (const item of queryAll(element, '.sv-legend [data-outcome]'))
+    item.prepend(markOf(item.dataset.outcome));
 }
 
 /** @param {HTMLElement} element @param {Step} step @param {import('./frames.js').Frame} frame */

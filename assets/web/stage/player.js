@@ -10,7 +10,7 @@ import { headlineOf, writePassBars } from './beside_plain.js';
 import { fly } from './flight.js';
 import { runHistory } from './history.js';
 import { inspectorView, nodeCard } from './inspector.js';
-import { writeControls, writeLegend, writeMeasures } from './panel.js';
+import { drawLegend, writeControls, writeLegend, writeMeasures } from './panel.js';
 import { writeRuns, writeTitle, writeWhose } from './panel.js';
 import { playback } from './playback.js';
 import { playerControls } from './player_controls.js';
@@ -193,8 +193,7 @@ export function runPlayer(element, around = {}) {
     const { frame } = position;
     const key = hovered ?? pinned;
     if (!step || !frame) return;
-    const about = frame.at === null ? null : String(frame.at);
-    inspector.show(step, position.current, key ?? about);
+    inspector.show(step, position.current, key ?? frame.at?.toString() ?? null);
     sayTerms($('caption'), key === null ? frame.text : nodeSentence(step, key));
     card.show(step, key, key === pinned); // last, since a longer sentence moves the tree
   }
@@ -227,6 +226,7 @@ export function runPlayer(element, around = {}) {
   const expect = place => {
     request = place;
   };
+  drawLegend(element);
   new ResizeObserver(schedule).observe($('ribbon')); // its lines have another height
   for (const kind of ['pointerdown', 'keydown']) element.addEventListener(kind, () => expect(null));
   return {

@@ -57,6 +57,13 @@ export function curve(x0, y0, x1, y1) {
   return y0 === y1 ? `M${x0} ${y0}H${x1}` : `M${x0} ${y0}C${m} ${y0} ${m} ${y1} ${x1} ${y1}`;
 }
 
+/** What marks of an outcome look like, for a legend. @param {string} outcome */
+export function markOf(outcome) {
+  const svg = makeSvg('svg', { viewBox: '-9 -9 18 18', class: `node ${outcome}` });
+  makeSvg('path', { class: 'shape', d: SHAPES[outcome] ?? SHAPES.last }, svg);
+  return svg;
+}
+
 /**
  * Edges and nodes, two groups.
  * @param {Mark[]} marks

@@ -29,7 +29,7 @@ from ...service.failures import reason
 from ...service.queued_run import Turn
 from ...service.run_store import new_name
 from .entry import Entry, titles
-from .rates import basis, headline, race_clock, rates
+from .rates import basis, headline, race_clock, rates, times
 from .texts import compare_texts
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
@@ -145,8 +145,7 @@ class Board:
         """The message on a column that came to its end."""
         self.ended.add(at)
         self.pending.append({"at": at, "state": "done"})
-        so_far = headline(self.entries, self.counts, self.speedups, final=False)
-        return self._flush(pairs=self.pairs(), headline=so_far)
+        return self._flush(pairs=self.pairs())
 
     def timing(self, at: int) -> str:
         """The message while a column is timed, with what its rounds gave so far."""
@@ -156,7 +155,7 @@ class Board:
             done = speedup.rounds
         title = titles(self.entries)[at]
         note = f"Timing {title} against plain decoding: {done} of {ROUNDS} rounds."
-        return message(self.name, state="timing", note=note, **self.results(final=False))
+        return message(self.name, state="timing", note=note, **self.results())
 
     def _flush(self, **more: Any) -> str:
         updates = self.pending
@@ -208,7 +207,7 @@ class Board:
             if pair["kind"] == "differs" and pair["position"] is not None:
                 yield a, b, pair["position"]
 
-    def results(self, final: bool = True) -> JsonObject:
+    def results(self) -> JsonObject:
         """What follows from the times of the runs: of each that ended seconds and tokens by the end
         of each step, the table, how many times as fast as plain decoding it is, also in a sentence,
         and what this rests on."""
@@ -221,13 +220,13 @@ class Board:
         for entry, speedup in zip(self.entries, self.speedups, strict=True):
             timed = ""
             if speedup:
-                timed = f"{speedup.speedup:.1f}×"
+                timed = f"{times(speedup)}×"
             factors.append("1×" if entry.autoregressive else timed)
         return {
             "updates": updates,
             "table": self.table(rates_found),
             "factors": factors,
-            "headline": headline(self.entries, self.counts, self.speedups, final),
+            "headline": headline(self.entries, self.counts, self.speedups),
             "basis": basis(self.entries, self.speedups),
         }
 

@@ -59,7 +59,6 @@ def headline(
     entries: Sequence[Entry],
     counts: Sequence[Counts],
     speedups: Sequence[PairedSpeedup | None],
-    final: bool = True,
 ) -> str:
     """Who is how many times as fast as plain decoding, the fastest first, and whose order the
     rounds do not decide; empty where nothing is known of plain decoding.
@@ -68,7 +67,6 @@ def headline(
         entries: what the columns run.
         counts: of each run.
         speedups: of each run that was timed; of the others it counts how fast they decoded.
-        final: whether no more rounds follow.
     """
     found = rates(entries, counts, speedups)
     plain = 0.0
@@ -76,26 +74,38 @@ def headline(
         if entry.autoregressive:
             plain = rate
     factors = []
-    spreads = [("plain decoding", 1.0, 1.0)]
+    spreads = []
     for entry, title, rate, speedup in zip(entries, titles(entries), found, speedups, strict=True):
         if speedup:
-            factors.append((speedup.speedup, title))
-            spreads.append((title, speedup.low, speedup.high))
+            factors.append((speedup.speedup, title, times(speedup)))
+            if is_decided(speedup):
+                spreads.append((title, speedup.low, speedup.high))
         # nan, where there is no second step, is not above 0 either
         elif rate > 0 and plain > 0 and not entry.autoregressive:
-            factors.append((rate / plain, title))
+            factors.append((rate / plain, title, f"{rate / plain:.1f}"))
     if not factors:
         return ""
-    (fastest, title), *others = sorted(factors, reverse=True)
-    sentence = f"{title} is {fastest:.1f} times as fast as plain decoding"
-    for factor, other in others:
-        sentence += f", {other}: {factor:.1f} times"
-    if not final:
-        return f"So far {sentence}."
+    (_, title, fastest), *others = sorted(factors, reverse=True)
+    sentence = f"{title} is {fastest} times as fast as plain decoding"
+    for _, other, factor in others:
+        sentence += f", {other}: {factor} times"
     for (one, low, high), (other, lowest, highest) in combinations(spreads, 2):
         if low <= highest and lowest <= high:
             sentence += f"; {one} and {other} are too close to say which is faster"
     return f"{sentence}."
+
+
+def is_decided(speedup: PairedSpeedup) -> bool:
+    """Whether all rounds agree on which is faster, the run or plain decoding."""
+    return speedup.low > 1 or speedup.high < 1
+
+
+def times(speedup: PairedSpeedup) -> str:
+    """How many times as fast as plain decoding a run is: a range where its rounds do not decide
+    which of the two is faster."""
+    if is_decided(speedup):
+        return f"{speedup.speedup:.1f}"
+    return f"{speedup.low:.1f} to {speedup.high:.1f}"
 
 
 def basis(entries: Sequence[Entry], speedups: Sequence[PairedSpeedup | None]) -> str:

@@ -46,8 +46,6 @@ function show(box, span) {
   const top = span.offsetTop - box.offsetTop,
     height = span.offsetHeight,
     line = parseFloat(getComputedStyle(box).lineHeight) || 1;
-  const isBelow = top + height > box.scrollTop + box.clientHeight + 2;
-  if (!isBelow && top >= box.scrollTop) return;
   // The last line that is seen, after what was written before it; no line is cut.
   const hidden = Math.max(0, top + height - box.clientHeight);
   box.scrollTop = line * Math.ceil(hidden / line - 0.2);

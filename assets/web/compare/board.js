@@ -16,6 +16,12 @@ import { tokenChart } from './tokens_over_time.js';
 export const COMPARE_PROMPT = '#sv-compare-prompt';
 /** @type {Record<string, number>} */
 const SHARES = { plain: 3.4, chain: 4, tree: 5.4 }; // of the width of the page, by kind of run
+/** The headline while there is no factor. @type {Record<string, string>} */
+const UNTIMED = {
+  running: 'Decoding, one run after the other.',
+  timing: 'All runs are decoded; now they are timed.',
+  stopped: 'Stopped before the runs were timed.',
+};
 
 /**
  * A comparison before its first run, from the message that opens it.
@@ -85,9 +91,8 @@ export function compareBoard(element, server, settings = () => undefined) {
     if (message.columns) start(message, message.columns);
     else if (message.run && message.run !== run.name) return;
     messages.push(text);
-    run.headline = message.headline ?? run.headline;
-    // A number that is read does not change: what rounds give is shown when they are over, and
-    // until then in the headline alone.
+    // A number that is read does not change: what rounds give is shown when they are over, in
+    // headline, chart and table at once.
     if (message.state === 'timing') run.timed = message;
     else write(message);
     if (message.state === 'stopped') {
@@ -100,8 +105,9 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   /** What a message brings. @param {Partial<Message>} message */
-  function write({ updates = [], basis, pairs, table, factors = [] }) {
+  function write({ updates = [], headline, basis, pairs, table, factors = [] }) {
     for (const update of updates) apply(run.columns[update.at], update);
+    run.headline = headline ?? run.headline;
     run.basis = basis ?? run.basis;
     run.pairs = pairs ?? run.pairs;
     run.table = table ?? run.table;
@@ -131,8 +137,6 @@ export function compareBoard(element, server, settings = () => undefined) {
   function start(message, columns) {
     const { badge, prompt } = message;
     const box = $('runs');
-    // on a phone Run is far above
-    if (run.name !== undefined && !badge && innerWidth < 760) element.scrollIntoView();
     run = opened({ settings: first, ...message });
     messages = [];
     box.replaceChildren();
@@ -194,8 +198,7 @@ export function compareBoard(element, server, settings = () => undefined) {
     const source = run.columns.length ? [run.badge ?? 'measured here', run.pair] : [];
     $('asked').textContent = run.prompt ?? '';
     $('title-line').textContent = source.filter(Boolean).join(' · ');
-    const decoding = run.state === 'running' ? 'Decoding, one run after the other.' : '';
-    say($('standing'), run.headline || decoding);
+    say($('standing'), run.headline || (UNTIMED[run.state] ?? ''));
     say($('state'), isStale ? staleText() : stateText());
     $('basis').textContent = [run.basis, run.when].filter(Boolean).join(' ');
     root.classList.toggle('stale', isStale);

@@ -3,9 +3,8 @@
 
 import { makeSvg, finder, make, say } from '../base/dom.js';
 import { follow, onToken, spansOf } from '../base/ribbon.js';
-import { readable } from '../base/text.js';
 import { addStep } from '../stage/run.js';
-import { nodeSentence, stepSentence } from '../stage/sentences.js';
+import { nodeSentence, quoted, stepSentence } from '../stage/sentences.js';
 import { treeView } from '../tree/view.js';
 import { lookOf, runKey } from './tokens_over_time.js';
 
@@ -188,7 +187,7 @@ export function largeText({ totals, state, factor }, at) {
 export function nodeText(step, key, plain) {
   if (!step) return '';
   if (key !== null) return nodeSentence(step, key);
-  return plain ? `The target writes “${readable(step.pieces[0])}”.` : stepSentence(step, false);
+  return plain ? `The target writes ${quoted(step.pieces[0])}.` : stepSentence(step, false);
 }
 
 /**

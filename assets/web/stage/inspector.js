@@ -2,7 +2,7 @@
 // with the few that decided it.
 
 import { button, finder, make, query } from '../base/dom.js';
-import { short, visible } from '../base/text.js';
+import { plural, short, visible } from '../base/text.js';
 import { DRAWN, OUTCOMES } from '../base/words.js';
 import { parseKey } from '../tree/layout.js';
 import { placeCard } from './card_place.js';
@@ -30,7 +30,8 @@ function factsOf(step, node) {
   if (node === null) return 'It follows the last accepted node and is the root of the next tree.';
   const law = `children are ${DRAWN[step.scheme] || step.scheme}`;
   if (!node) {
-    return `tree of ${step.parents.length} nodes from ${step.draft_passes} draft passes; ${law}`;
+    const passes = plural(step.draft_passes, 'draft pass');
+    return `tree of ${step.parents.length} nodes from ${passes}; ${law}`;
   }
   let depth = 0;
   for (let above = node; above > 0; above = step.parents[above]) depth++;

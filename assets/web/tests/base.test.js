@@ -133,6 +133,24 @@ test('a box of one line shows the last that is written, not the empty one after 
   assert.equal(box.scrollTop, 20);
 });
 
+test('a text that goes back stands above its last line, and no empty lines below it', () => {
+  const document = freshPage('<div></div>');
+  const box = document.querySelector('div');
+  const spans = [0, 20, 40, 60, 80].map(offsetTop => {
+    const span = box.appendChild(document.createElement('span'));
+    span.textContent = 'one';
+    Object.defineProperty(span, 'offsetTop', { value: offsetTop });
+    Object.defineProperty(span, 'offsetHeight', { value: 20 });
+    return [span];
+  });
+  Object.defineProperty(box, 'offsetTop', { value: 0 });
+  Object.defineProperty(box, 'clientHeight', { value: 60 });
+  follow(box, spans, 4);
+  assert.equal(box.scrollTop, 40);
+  follow(box, spans, 2);
+  assert.equal(Math.abs(box.scrollTop), 0, 'what is later is hidden');
+});
+
 test('the first use of a term in a text explains itself', () => {
   freshPage();
   const parts = text =>

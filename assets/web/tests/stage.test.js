@@ -157,6 +157,8 @@ test('a step in one sentence', () => {
     '2 of 2 drafted tokens accepted: “a b”; the target adds “c” without a further pass.',
   );
   assert.equal(stepSentence({ ...one, path: [], last: null }), '0 of 2 drafted tokens accepted; the text ends there.');
+  const ended = stepSentence({ ...one, pieces: [...one.pieces.slice(0, -1), ''] });
+  assert.match(ended, /∅ \(the end of the text, or a part of a letter\)/);
   const probed = step([-1, 0], 'ro', { pieces: [' c'], last: 'bonus' });
   assert.equal(stepSentence(probed), 'Nothing was drafted; the target writes “c”.');
 });

@@ -12,7 +12,7 @@ from app.service.queued_run import Turn
 from app.tabs import compare
 from app.tabs.compare import example, messages, settings, texts
 from app.tabs.compare.entry import Entry, titles
-from app.tabs.compare.rates import basis, headline
+from app.tabs.compare.rates import basis, headline, times
 from app.tabs.parts import links
 from specviz.measure.timing import ROUNDS
 from specviz.record.metrics import Counts
@@ -178,27 +178,32 @@ def test_a_single_round_has_no_range():
     [
         (2.0, 2.2, "; Sequoia 16 and Chain of 4 are too close to say which is faster"),
         (2.0, 2.4, ""),
-        (1.05, 2.4, "; plain decoding and Sequoia 16 are too close to say"),
+        (1.0, 2.4, ""),
     ],
 )
 def test_the_headline_says_who_is_faster_and_what_the_rounds_do_not_decide(tree, chain, spread):
-    """One has the better mean, which says nothing where a round of the other was better."""
+    """One has the better mean, which says nothing where a round of the other was better. A range
+    stands where that other is plain decoding, here and in large type."""
     speedups = [timed(tree, 9.0), timed(chain, 9.0), None]
     counts = [Counts() for _ in ENTRIES]
     sentence = headline(ENTRIES, counts, speedups)
-    slower = f"Sequoia 16: {tree:.1f} times"
+    amount = {2.0: "2.0", 1.0: "0.9 to 1.2"}[tree]
+    assert times(speedups[0]) == amount
+    slower = f"Sequoia 16: {amount} times"
     first = f"Chain of 4 is {chain:.1f} times as fast as plain decoding, {slower}"
     assert sentence.startswith(f"{first}{spread}")
     assert ("too close" in sentence) == bool(spread)
-    assert headline(ENTRIES, counts, speedups, final=False) == f"So far {first}."
     assert headline(ENTRIES, counts, [None, None, None]) == "", "nothing was decoded"
 
 
-def test_what_was_decoded_is_compared_before_anything_is_timed():
-    ended = [one for one in sent(ENTRIES) if one["state"] == "running" and "pairs" in one]
-    early = [one["headline"] for one in ended]
-    assert early[0] == "", "plain decoding is the last of these"
-    assert early[-1].startswith("So far ") and "times as fast as plain decoding" in early[-1]
+def test_a_headline_comes_only_with_the_times_of_the_chart():
+    """Texts are compared before anything is timed; a factor then would be of other times."""
+    told = sent(ENTRIES)
+    assert any(one["state"] == "running" and "pairs" in one for one in told)
+    with_headline = [one for one in told if "headline" in one]
+    assert with_headline
+    for one in with_headline:
+        assert all("clock" in update for update in one["updates"]) and one["factors"]
 
 
 def test_factor_race_and_table_are_of_the_same_rounds():

@@ -132,7 +132,6 @@ export function lessonBook(element, start, server) {
     const mention = (/** @type {string} */ text) => mentioned(text, meant, show);
     query(root, 'h2').textContent = title;
     query(root, '.sv-lessons-sentence').textContent = of.sentence;
-    query(root, '.sv-lessons-example').textContent = of.example;
     writeBlocks($('body'), body, mention);
     writeBlocks(query($('exercise'), 'div'), exercise.slice(0, 1), mention);
     writeBlocks($('done'), exercise.slice(1), mention); // the answer
@@ -157,10 +156,11 @@ export function lessonBook(element, start, server) {
   function show({ picture: at, step = 0, node = null }) {
     if (!lesson) return;
     picture = at;
-    const { message, name = '', data } = /** @type {any} */ (lesson.pictures[at]),
+    const { message, label, name = '', data } = /** @type {any} */ (lesson.pictures[at]),
       box = $('figure');
     press($('pictures'), at);
-    $('pictures').children[at].scrollIntoView({ block: 'nearest' }); // on a phone they scroll
+    const example = at === lesson.opens.picture || name ? lesson.example : `Another run: ${label}`;
+    query(root, '.sv-lessons-example').textContent = example;
     box.hidden = !name;
     $('run').hidden = !!name;
     if (name) {

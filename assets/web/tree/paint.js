@@ -38,10 +38,11 @@ const LONGEST = 14; // a label that nothing follows may be as wide as this many 
 const LEAF = 1.4; // and below its mark, as this many columns
 const TWO_LINES = 1.7; // or this many where every other label of the row is a line lower
 export const SECOND_LINE = 1.15; // which is this many em lower
-const PILL = 60; // pixels for the number of what is folded
+const PILL = 10; // pixels around the number of what is folded
 const LABEL_GAP = 5; // pixels between labels below their marks
 const LINE = 24; // units from a label to the next mark
 const SHORTEST = 10; // and where columns are narrower than that takes
+const NUMBERED = 18; // pixels from where an edge ends to its mark, with a number between them
 const FAN = 44; // where edges to other rows begin, which would be steep in less
 const SMALL = 12; // pixels of what stands beside a mark; the view may draw all a little smaller
 
@@ -148,7 +149,7 @@ function labelOf(mark, step, sizes) {
   else if (mark.leaf) room = LONGEST * size;
   if (mark.leaf) {
     const begin = sizes.xs[mark.x] + (below ? -column / 2 : offset);
-    room = Math.min(room, sizes.end - begin - 12 - (mark.hidden ? PILL : 0));
+    room = Math.min(room, sizes.end - begin - 12 - pillWidth(mark, sizes));
   }
   const text = fitted(whole, room, width);
   const wide = width(text);
@@ -172,9 +173,11 @@ const endOf = (label, { unit, below }) => (below ? 9 * unit : label.start + labe
 
 /** @param {Mark} mark @param {Label} label @param {Sizes} sizes */
 function reachOf(mark, label, sizes) {
-  const end = Math.max(endOf(label, sizes), label.start + label.wide);
-  return end + (mark.hidden ? PILL : 0);
+  return Math.max(endOf(label, sizes) + pillWidth(mark, sizes), label.start + label.wide);
 }
+
+/** 0 where nothing is folded. @param {Mark} mark @param {Sizes} sizes */
+const pillWidth = ({ hidden }, { width }) => (hidden ? width(`+${hidden}`) * 0.9 + PILL : 0);
 
 /**
  * The edge to a mark; it is as wide as the draft's probability is high.
@@ -186,7 +189,8 @@ function reachOf(mark, label, sizes) {
  * @param {Sizes} sizes
  */
 function paintEdge(parent, mark, outcome, begin, step, { xs, dy, unit, below }) {
-  const end = xs[mark.x] - (mark.outcome === 'more' ? 14 : 10) * unit;
+  let end = xs[mark.x] - (mark.outcome === 'more' ? 14 : 10) * unit;
+  if (below && mark.order) end = xs[mark.x] - NUMBERED;
   const q = step.q[mark.node ?? -1] ?? 0.1;
   const wide = ((outcome === 'accepted' ? 2.5 : 1.2) + 5 * q) * unit;
   const { x = 0, y = 0 } = mark.from ?? {};
@@ -237,9 +241,11 @@ function paintNode(parent, mark, outcome, label, step, sizes, frame) {
   }
   if (mark.order && (frame?.phase ?? 4) > 2) {
     const number = makeSvg('g', { class: 'turn' }, node);
-    const place = { x: -18 * unit, y: -size * (below ? 0.2 : 0.42), 'font-size': SMALL * unit };
+    const place = below
+      ? { x: -9, dy: '.34em', 'text-anchor': 'end' }
+      : { x: -18 * unit, y: -size * 0.42 };
     makeSvg('title', {}, number, `tried as number ${mark.order} of the children here`);
-    makeSvg('text', place, number, mark.order);
+    makeSvg('text', { ...place, 'font-size': SMALL * unit }, number, mark.order);
   }
   if (label.text !== label.whole) makeSvg('title', {}, node, label.whole);
   if (label.text) {
@@ -269,9 +275,9 @@ function outline(node, name, unit) {
  * @param {number} x
  * @param {Sizes} sizes
  */
-function pill(parent, mark, x, { size, width }) {
-  const text = `+${mark.hidden}`;
-  const wide = width(text) * 0.9 + 10;
+function pill(parent, mark, x, sizes) {
+  const { size } = sizes;
+  const wide = pillWidth(mark, sizes);
   const transform = `translate(${x} 0)`;
   const made = makeSvg('g', { class: 'pill', 'data-open': mark.key, transform }, parent);
   const nodes = mark.hidden === 1 ? 'node' : 'nodes';
@@ -279,5 +285,5 @@ function pill(parent, mark, x, { size, width }) {
   const high = size * 1.36;
   makeSvg('rect', { x: 0, y: -high / 2, width: wide, height: high, rx: high / 2 }, made);
   const middle = { x: wide / 2, dy: '.34em', 'text-anchor': 'middle', 'font-size': size * 0.88 };
-  makeSvg('text', middle, made, text);
+  makeSvg('text', middle, made, `+${mark.hidden}`);
 }

@@ -94,7 +94,11 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
       phase: String(frame?.phase ?? 4),
     });
     const all = current.parents.length + Number(current.last !== null);
-    box.dataset.pans = String(wide * drawnScale > box.clientWidth);
+    const isBroad = wide * drawnScale > box.clientWidth;
+    const isTall = high * drawnScale > box.clientHeight;
+    const pans = (isBroad ? '↔' : '') + (isTall ? '↕' : '');
+    const hint = pans && `"scroll ${pans}"`; // for the caption
+    box.parentElement?.style.setProperty('--pans', hint);
     box.dataset.fits = String(isReadable && layout.marks.length === all);
   }
 

@@ -80,11 +80,11 @@ def limited(step: Step, node: int) -> str:
     if best is None:
         return ""
     count = step.parents.count(above)
-    drafts = "the draft" if count == 1 else f"one of {count} drafts"
+    guesses = "its guess" if count == 1 else f"one of its {count} guesses"
     # A rule that weighs whole paths may accept more here, and less above.
     return (
-        "On average over all draws, no rule that is lossless at this node alone accepts "
-        f"{drafts} with a probability above {best:.3f}."
+        "On average over all draws, the best lossless rule for this node alone accepts "
+        f"{guesses} with probability {best:.3f}."
     )
 
 
@@ -127,8 +127,10 @@ def guessed(step: Step, node: int) -> str:
     if name == "medusa":
         words += f": head {depth}, which only depends on the text before the last token"
     elif name == "eagle":
-        root = step.parents[node] == 0
-        words += f" from {'the target’s' if root else 'its own predicted'} hidden state"
+        if step.parents[node] == 0:
+            words += " from the target’s hidden state"
+        else:
+            words += " from a hidden state that it predicted itself, as the target has none here yet"
     elif name == "block":
         words += f": place {depth} of the positions that one pass predicts"
     elif "order" in guess:

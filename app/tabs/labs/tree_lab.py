@@ -62,7 +62,7 @@ class TreeRequest(BaseModel):
         builder: the one that is shown large, one of the six or another.
     """
 
-    vector: Levels
+    vector: Levels = Field(title="Your own numbers")
     file: str = Field("", max_length=200_000, title="The file")
     # Up to twice the largest tree whose cost is recorded, as `forecast` has it.
     nodes: int = Field(32, ge=2, le=128, title="Nodes")

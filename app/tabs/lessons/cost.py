@@ -76,7 +76,6 @@ def facts(tree, chain, alone, measured):
             "largest": last["nodes"],
             "largest_tokens": last["tokens"],
         }
-    values["tree_ratio"] = values["tree_ms"] / values["plain_ms"]
     values["behind"] = behind
     values["largest_speedup"] = speedup_of(memory["points"][-1], memory)
     first = len(LESSON.recordings)  # of the charts

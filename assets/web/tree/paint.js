@@ -241,9 +241,11 @@ function paintNode(parent, mark, outcome, label, step, sizes, frame) {
   }
   if (mark.order && (frame?.phase ?? 4) > 2) {
     const number = makeSvg('g', { class: 'turn' }, node);
-    const place = below
-      ? { x: -9, dy: '.34em', 'text-anchor': 'end' }
-      : { x: -18 * unit, y: -size * 0.42 };
+    const place = {
+      x: below ? -9 : -18 * unit,
+      y: below ? size * 0.3 : -size * 0.42,
+      'text-anchor': below ? 'end' : 'start',
+    };
     makeSvg('title', {}, number, `tried as number ${mark.order} of the children here`);
     makeSvg('text', { ...place, 'font-size': SMALL * unit }, number, mark.order);
   }

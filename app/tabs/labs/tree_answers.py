@@ -31,7 +31,7 @@ def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
             others.append(f"{place} {cell.size} nodes on {cell.depth} levels, {cell.speedup:.2f} ×")
     return {
         "answer": fastest_sentence(best, decimals=2),  # as on the cards
-        "others": f"Sequoia’s tree is faster in other sizes: {'; '.join(others)}."
+        "others": f"With other sizes Sequoia’s tree is faster: {'; '.join(others)}."
         if others
         else "",
         "why": " ".join(filter(None, reasons)),

@@ -116,7 +116,7 @@ def presets() -> list[JsonObject]:
             "levels": 11,
             "width": 3,
             "heading": f"with Llama 3 70B’s acceptance and {timed}’s pass times",
-            "about": f"Acceptance of {paper.title}, from the paper.",
+            "about": f"Acceptance of {paper.title}, from the paper; pass times of {timed}.",
         },
     ]
 

@@ -117,7 +117,7 @@ export function treeLab(element, start, askTrees) {
     $('cards').replaceChildren(...trees.map(card));
     $('question').textContent = `Which tree is fastest ${basis.heading}?`;
     $('answer').textContent = answer.answer.replaceAll('-', '\u2011'); // no name is broken
-    $('about').textContent = `${basis.about} ${answer.others}`;
+    $('about').replaceChildren(`${basis.about} `, make('strong', answer.others));
     root.style.setProperty('--about', JSON.stringify(` ${basis.about}`)); // when presented
     $('why').textContent = answer.why;
     open(trees.some(tree => tree.name === name) ? name : 'sequoia');

@@ -70,7 +70,7 @@ export function lossyFigure(box, start, server) {
       const isRight = (start.answered || answers[number]) === !rule.wrong_on;
       let answer = isRight ? 'Yes. ' : 'No. ';
       if (start.answered) answer = '';
-      verdict.textContent = isJudged ? answer + sentence(rule) : '';
+      verdict.textContent = isJudged ? answer + sentence(rule) : guesses(rule);
       row.className = '';
       if (isJudged) row.className = isRight ? 'right' : 'wrong';
     });
@@ -84,13 +84,16 @@ export function lossyFigure(box, start, server) {
 }
 
 /** @param {JudgedRule} rule */
-function sentence({ wrong_here: here, wrong_on: on, text, probability, target, accepted }) {
+function sentence(rule) {
+  const { wrong_here: here, wrong_on: on, text, probability, target } = rule;
   if (here)
     return (
       `Lossy: on this tree it writes “${text}” with ${probability.toFixed(3)}; ` +
       `the target writes it with ${target.toFixed(3)}.`
     );
-  const guesses = `It accepts ${accepted.toFixed(2)} tokens here.`;
-  if (on) return `Lossy, though right on this tree: choose “${on}”. ${guesses}`;
-  return `Exact: on none of these trees does any text differ. ${guesses}`;
+  if (on) return `Lossy, though right on this tree: choose “${on}”. ${guesses(rule)}`;
+  return `Exact: on none of these trees does any text differ. ${guesses(rule)}`;
 }
+
+/** @param {JudgedRule} rule */
+const guesses = ({ accepted }) => `It accepts ${accepted.toFixed(2)} tokens on this tree.`;

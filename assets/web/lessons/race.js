@@ -31,11 +31,13 @@ export function raceFigure(box, start, server) {
    * @param {number} step
    */
   function dial(text, name, max, step) {
+    const label = make('span', `${text}: ${dials[name]}`);
     const track = slider({ max, step, value: dials[name] }, value => {
       dials[name] = value;
+      label.textContent = `${text}: ${value}`;
       ask(60);
     });
-    box.append(make('label', [text, track]));
+    box.append(make('label', [label, track]));
   }
 
   /** @param {Races} races */

@@ -103,7 +103,11 @@ export const compare = ({ element, props, server, values, watch }) => {
 export function stage({ element, server, values }, { most }) {
   const fresh = freshness(
     element,
-    () => player.changed(),
+    () => {
+      // What was not asked for does not play on.
+      if (fresh.stale(player.currentRun())) player.position.rest();
+      player.changed();
+    },
     () => player.currentRun(),
   );
   const player = runPlayer(element, {

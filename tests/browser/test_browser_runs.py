@@ -89,7 +89,7 @@ def test_a_second_run_of_the_same_settings_takes_the_next_seed_and_says_so(serve
     prompt = page.locator("#sv-prompt textarea")
     before = prompt.input_value()
     prompt.fill("another one")
-    expect(page.locator("#sv-headline")).to_contain_text("The prompt changed: press Run.")
+    expect(page.locator("#sv-headline")).to_contain_text("Below is a run of another prompt: press Run.")
     prompt.fill(before)
     page.get_by_label("New tokens").fill("20")
     page.get_by_label("New tokens").press("Tab")

@@ -3,6 +3,7 @@
 
 import { subscribe } from '../base/bus.js';
 import { makeSvg } from '../base/dom.js';
+import { presents } from '../base/page.js';
 import { drawAxes, ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').About} About */
@@ -40,7 +41,9 @@ export function tokenChart(svg, seek) {
   const y = tokens => box.bottom - (box.bottom - box.top) * (most.y ? tokens / most.y : 0);
 
   function redraw() {
-    const unit = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+    // presented, type as large as the rest would leave little of the chart
+    const type = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+    const unit = presents() ? 0.7 * type : type;
     const { clientWidth: width, clientHeight: height } = svg;
     box = { left: 40 * unit, right: width - 12 * unit, top: 24 * unit, bottom: height - 22 * unit };
     most = {

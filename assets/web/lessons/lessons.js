@@ -222,8 +222,9 @@ export function lessonBook(element, start, server) {
     if (isFigure) return void open(number + by, by < 0);
     const begins = root.classList.contains('sv-idea');
     touched();
-    if (by > 0 && begins) player.play(1);
-    else if (!player.move(by) && number + by >= 0 && number + by <= last) open(number + by, by < 0);
+    if (by > 0 && begins) player.position.play(1);
+    else if (!player.position.move(by) && number + by >= 0 && number + by <= last)
+      open(number + by, by < 0);
   }
 
   query($('exercise'), '.sv-plain').addEventListener('click', () => {

@@ -20,7 +20,7 @@ export function headline(element) {
     const [first, second, third] = line.children;
     sayTerms(first, strong);
     sayTerms(second, text);
-    sayTerms(third, stale ? `The ${stale} changed: press Run.` : small);
+    sayTerms(third, stale ? `Below is a run of ${stale}: press Run.` : small);
   });
 }
 
@@ -78,14 +78,17 @@ export function freshness(element, changed, currentRun) {
     if (target.closest?.(PROMPT)) changed();
   });
 
-  /** Which controls differ: "settings", "prompt" or none. @param {import('./run.js').Run} run */
+  /**
+   * What the run has that the controls do not hold, in words; "" for nothing.
+   * @param {import('./run.js').Run} run
+   */
   function differs({ head, models, weights }) {
     const prompt = box();
     if (!controls || !head.settings) return '';
-    if (controls.settings !== head.settings) return 'settings';
-    if (controls.models !== (models ?? first?.models)) return 'settings';
-    if (controls.weights !== (weights ?? first?.weights)) return 'settings';
-    return prompt !== null && prompt.value !== head.prompt ? 'prompt' : '';
+    if (controls.settings !== head.settings) return 'other settings';
+    if (controls.models !== (models ?? first?.models)) return 'other settings';
+    if (controls.weights !== (weights ?? first?.weights)) return 'other settings';
+    return prompt !== null && prompt.value !== head.prompt ? 'another prompt' : '';
   }
 
   /** Sets the next seed before a second run of the same settings begins. @param {any} event */

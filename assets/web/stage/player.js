@@ -233,8 +233,7 @@ export function runPlayer(element, around = {}) {
     receive,
     show,
     currentRun: () => run,
-    move: position.move,
-    play: position.play,
+    position,
     changed: schedule,
     expect,
   };

@@ -6,7 +6,7 @@ import { OUTCOMES, OWN } from '../base/words.js';
 import { isTried, parseKey } from '../tree/layout.js';
 
 const TURNS = ['first', 'second', 'third'];
-/** A token in a sentence; one without text has the sign that the picture has. @param {string} text */
+/** A token in a sentence; one without text has the picture's sign. @param {string} text */
 export const quoted = text =>
   text ? `“${readable(text)}”` : '∅ (the end of the text, or a part of a letter)';
 const quotedToken = (/** @type {string} */ text) => `“${visible(text)}”`;

@@ -112,19 +112,20 @@ test('the step at hand is marked, later ones as well', () => {
   );
 });
 
+const sized = (element, sizes) => {
+  for (const name in sizes) Object.defineProperty(element, name, { value: sizes[name] });
+  return element;
+};
+const placed = (box, text, offsetTop, offsetHeight) => {
+  const span = box.appendChild(box.ownerDocument.createElement('span'));
+  span.textContent = text;
+  return sized(span, { offsetTop, offsetHeight });
+};
+
 test('a box of one line shows the last that is written, not the empty one after its line break', () => {
-  const document = freshPage('<div></div>');
-  const box = document.querySelector('div');
-  const place = (text, offsetTop, offsetHeight) => {
-    const span = box.appendChild(document.createElement('span'));
-    span.textContent = text;
-    for (const [name, value] of Object.entries({ offsetTop, offsetHeight }))
-      Object.defineProperty(span, name, { value });
-    return span;
-  };
-  for (const [name, value] of Object.entries({ offsetTop: 0, clientHeight: 20 }))
-    Object.defineProperty(box, name, { value });
-  const spans = [[place('one', 0, 20), place('\n', 0, 40)], [place('two', 20, 20)]];
+  const box = sized(freshPage().body, { offsetTop: 0, clientHeight: 20 });
+  const first = [placed(box, 'one', 0, 20), placed(box, '\n', 0, 40)];
+  const spans = [first, [placed(box, 'two', 20, 20)]];
   follow(box, spans, 0);
   assert.equal(Math.abs(box.scrollTop), 0);
   follow(box, spans, 1, 0);
@@ -134,17 +135,8 @@ test('a box of one line shows the last that is written, not the empty one after 
 });
 
 test('a text that goes back stands above its last line, and no empty lines below it', () => {
-  const document = freshPage('<div></div>');
-  const box = document.querySelector('div');
-  const spans = [0, 20, 40, 60, 80].map(offsetTop => {
-    const span = box.appendChild(document.createElement('span'));
-    span.textContent = 'one';
-    Object.defineProperty(span, 'offsetTop', { value: offsetTop });
-    Object.defineProperty(span, 'offsetHeight', { value: 20 });
-    return [span];
-  });
-  Object.defineProperty(box, 'offsetTop', { value: 0 });
-  Object.defineProperty(box, 'clientHeight', { value: 60 });
+  const box = sized(freshPage().body, { offsetTop: 0, clientHeight: 60 });
+  const spans = [0, 20, 40, 60, 80].map(top => [placed(box, 'one', top, 20)]);
   follow(box, spans, 4);
   assert.equal(box.scrollTop, 40);
   follow(box, spans, 2);

@@ -108,10 +108,10 @@ test('the headline and the bars are of one measurement', () => {
   const apart = headlineOf({ ...run, state: 'done', against: { ...run.against, high: 3.6 } });
   assert.match(apart.small, /instead of 1 · 3 rounds, each 1\.9 to 3\.6/, 'rounds far apart are said');
   const slow = headlineOf({ ...run, state: 'done', against: { ...run.against, speedup: 0.5 } });
-  assert.deepEqual(
-    [slow.slow, slow.small.startsWith('a step of draft and target costs 8.7')],
-    [true, true],
-  );
+  assert.match(slow.small, /^a step of draft and target costs 8\.7/);
+  const open = headlineOf({ ...run, state: 'done', against: { ...run.against, low: 0.53, high: 6.6 } });
+  assert.equal(open.strong, '0.53 to 6.6 times as fast as plain decoding', 'which is faster is open');
+  assert.deepEqual([slow.slow, open.slow, apart.slow], [true, true, false]);
   writePassBars(body, run, { current: 0, frame: null });
   const timed = /2\.0 times as fast: 240 ms against 480 ms \(3 rounds, each 1\.9 to 2\.1\)/;
   assert.match(body.textContent, timed);
@@ -157,8 +157,6 @@ test('a step in one sentence', () => {
     '2 of 2 drafted tokens accepted: “a b”; the target adds “c” without a further pass.',
   );
   assert.equal(stepSentence({ ...one, path: [], last: null }), '0 of 2 drafted tokens accepted; the text ends there.');
-  const ended = stepSentence({ ...one, pieces: [...one.pieces.slice(0, -1), ''] });
-  assert.match(ended, /∅ \(the end of the text, or a part of a letter\)/);
   const probed = step([-1, 0], 'ro', { pieces: [' c'], last: 'bonus' });
   assert.equal(stepSentence(probed), 'Nothing was drafted; the target writes “c”.');
 });

@@ -103,13 +103,10 @@ export const compare = ({ element, props, server, values, watch }) => {
 export function stage({ element, server, values }, { most }) {
   const fresh = freshness(
     element,
-    () => {
-      // What was not asked for does not play on.
-      if (fresh.stale(player.currentRun())) player.position.rest();
-      player.changed();
-    },
+    () => player.changed(),
     () => player.currentRun(),
   );
+  let wasStale = false;
   const player = runPlayer(element, {
     save: server.save,
     code: server.qr_code,
@@ -119,7 +116,12 @@ export function stage({ element, server, values }, { most }) {
     fresh,
     links: true,
     checkSum: checkSumOf(location.search),
-    headline: content => publish('headline', content),
+    headline(content) {
+      // What was not asked for does not play on, but may be played.
+      if (content.stale && !wasStale) player.position.rest();
+      wasStale = content.stale !== '';
+      publish('headline', content);
+    },
     address(run) {
       if (originOf(run) === 'file' || !element.offsetParent) return;
       const link = new URL(runLink(run, run.head.show ?? run.show ?? 0, location.href));

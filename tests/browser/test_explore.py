@@ -103,7 +103,8 @@ def test_presets_and_temperatures_answer_at_once(serve, visit):
     page.get_by_label("number input for Temperature").fill("0.35")
     page.get_by_label("number input for Temperature").press("Tab")
     expect(page.locator("#sv-temperature :checked")).to_have_count(0)
-    expect(page.locator("#sv-headline")).to_contain_text("Below is a run of other settings: press Run.")
+    stale = "Below is a run of other settings: press Run."
+    expect(page.locator("#sv-headline")).to_contain_text(stale)
     example = prompts.EXAMPLES[SMOLLM2]
     chips = page.locator("#sv-prompts .sv-chips button")
     expect(chips).to_have_count(6)

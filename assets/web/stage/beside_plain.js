@@ -44,7 +44,7 @@ export function headlineOf({ figures, head, against, state, note, done, hasNextS
   if (!figures?.per_pass) return null;
   const timed = state === 'running' ? null : against;
   // Its rounds do not agree on which is faster: a mean would claim to know.
-  const isOpen = timed !== null && timed.low <= 1 && timed.high >= 1;
+  const isOpen = Boolean(timed && timed.low <= 1 && timed.high >= 1);
   const slow = timed && timed.speedup < 1 ? slowReason(timed, figures) : '';
   const perPass = `${figures.per_pass.toFixed(1)} tokens per target pass`;
   const parts = [

@@ -114,6 +114,13 @@ def test_presets_and_temperatures_answer_at_once(serve, visit):
     expect(page.locator("#sv-prompts .sv-about-model")).to_have_text(example["about"])
 
 
+def test_the_recording_does_not_play_on_under_the_prompt_of_a_link(serve, visit):
+    page = visit(f"{serve()}?prompt=Name+three", reduced_motion="no-preference", settings=False)
+    stale = "Below is a run of another prompt: press Run."
+    expect(page.locator("#sv-headline")).to_contain_text(stale)
+    expect(page.locator(f"{STAGE} .sv-play")).to_have_text("▶ Play")
+
+
 def test_verification_plays_when_a_step_is_opened_and_can_be_paused(serve, visit):
     page = visit(serve(), reduced_motion="no-preference", settings=False)
     svg, caption = page.locator(f"{STAGE} .sv-svg"), page.locator(f"{STAGE} .sv-caption")

@@ -3,7 +3,6 @@
 
 import { subscribe } from '../base/bus.js';
 import { makeSvg } from '../base/dom.js';
-import { presents } from '../base/page.js';
 import { drawAxes, ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').About} About */
@@ -41,9 +40,7 @@ export function tokenChart(svg, seek) {
   const y = tokens => box.bottom - (box.bottom - box.top) * (most.y ? tokens / most.y : 0);
 
   function redraw() {
-    // presented, type as large as the rest would leave little of the chart
-    const type = parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
-    const unit = presents() ? 0.7 * type : type;
+    const unit = parseFloat(getComputedStyle(svg).fontSize) / 13;
     const { clientWidth: width, clientHeight: height } = svg;
     box = { left: 40 * unit, right: width - 12 * unit, top: 24 * unit, bottom: height - 22 * unit };
     most = {
@@ -52,7 +49,6 @@ export function tokenChart(svg, seek) {
     };
     axes.replaceChildren();
     const rows = Math.max(1, (box.bottom - box.top) / (20 * unit));
-    svg.style.fontSize = `${12.5 * unit}px`;
     const seconds = ticks(0, most.x, Math.max(2, width / 130));
     drawAxes(
       axes,

@@ -220,7 +220,7 @@ class Board:
         for entry, speedup in zip(self.entries, self.speedups, strict=True):
             timed = ""
             if speedup:
-                timed = f"{times(speedup)}×"
+                timed = f"{times(speedup)}×".replace(" to ", "–")  # room beside the title
             factors.append("1×" if entry.autoregressive else timed)
         return {
             "updates": updates,

@@ -224,6 +224,13 @@ def test_factor_race_and_table_are_of_the_same_rounds():
     assert "Chain of 4 in 3 rounds 1.90 to 2.20 times as fast; Sequoia 16" in data["basis"]
 
 
+def test_a_factor_that_the_rounds_do_not_decide_is_a_range():
+    trace = replace(specviz.run(PAIR, ENTRIES[0].config), speedup=timed(1.0, 9.0))
+    data = json.loads(messages.of_traces(ENTRIES[:1], [trace]))
+    assert data["factors"] == ["0.9–1.2×"]
+    assert data["headline"] == "Sequoia 16 is 0.9 to 1.2 times as fast as plain decoding."
+
+
 def timed(factor, plain):
     """Three rounds of a run in which plain decoding had so many tokens per second."""
     rates = (factor * plain, plain)

@@ -96,4 +96,4 @@ function sentence(rule) {
 }
 
 /** @param {JudgedRule} rule */
-const guesses = ({ accepted }) => `It accepts ${accepted.toFixed(2)} tokens on this tree.`;
+const guesses = ({ accepted }) => `It accepts ${accepted.toFixed(2)} tokens here.`;

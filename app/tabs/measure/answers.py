@@ -65,7 +65,7 @@ def four_rates(accepted: list[int], depth: int) -> str:
 
 def prediction_error(points: dict[str, tuple[Point, ...]]) -> str:
     """How far predictions are off."""
-    errors = [abs(one.measured / one.predicted - 1) for group in points.values() for one in group]
+    errors = [abs(one.predicted / one.measured - 1) for group in points.values() for one in group]
     return (
         f"Each of {len(errors)} predicted speedups is within "
         f"{100 * max(errors):.0f} % of the timed one."

@@ -117,7 +117,7 @@ def test_what_acceptance_means_is_counted_in_one_run():
 def test_the_worst_prediction_is_the_one_that_is_named():
     points = (Point("a", 16, 2.0, 1.9, 1.8, 2.0), Point("b", 4, 1.5, 0.9, 0.8, 1.0))
     text = prediction_error({"in memory": points})
-    assert text == "Each of 2 predicted speedups is within 40\u00a0% of the timed one."
+    assert text == "Each of 2 predicted speedups is within 67\u00a0% of the timed one."
 
 
 def test_where_no_tree_is_faster_the_answer_says_so():

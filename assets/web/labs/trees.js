@@ -96,7 +96,9 @@ export function treeLab(element, start, askTrees) {
     const numbers = Object.fromEntries(
       Object.entries(sizes).map(([size, track]) => [size, Number(track.value)]),
     );
-    return askTrees({ vector: vectorOf($('vector').value), builder: name, file, ...numbers });
+    // The text of a preset is rounded: its own numbers give the tree that the page opened with.
+    const vector = basis.vector ?? vectorOf($('vector').value);
+    return askTrees({ vector, builder: name, file, ...numbers });
   }
 
   /** @param {import('./types.js').Trees} answer */

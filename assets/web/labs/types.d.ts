@@ -27,6 +27,8 @@ export interface Trees {
 
 /** Whose acceptance and pass times the numbers rest on: before the headline, and below it. */
 export interface Basis {
+  /** Of a preset. */
+  vector?: number[];
   heading: string;
   about: string;
 }

@@ -69,7 +69,7 @@ test('a profile that is dropped into the Tree lab is what its trees are made of'
   const start = {
     sizes: { nodes: size, levels: size },
     builders: [['sequoia', 'Sequoia']],
-    presets: [{ title: 'One', vector: [0.5], nodes: 2, levels: 1, heading: 'with its', about: 'the first' }],
+    presets: [{ title: 'One', vector: [0.56789], nodes: 2, levels: 1, heading: 'with its', about: 'the first' }],
     own: { heading: 'with yours', about: 'your own' },
     first: answer([0.5]),
   };
@@ -77,6 +77,9 @@ test('a profile that is dropped into the Tree lab is what its trees are made of'
     asked.push(request);
     return answer([0.8, 0.1]);
   });
+  fire(body.querySelector('.sv-lab-sizes input'), 'input');
+  await until(() => asked.length === 1);
+  assert.deepEqual(asked.shift().vector, [0.56789], 'not its text, which is rounded');
   const profile = { acceptance: [0.8, 0.1], by_text: new Array(1e5).fill(0.5) };
   const file = { text: async () => JSON.stringify(profile) };
   fire(document, 'drop', { dataTransfer: { types: ['Files'], files: [file] } });

@@ -58,14 +58,16 @@ def _fraction(step: Step, node: int, prob: float) -> str | None:
     # Numbers that do not give the recorded chance, of a rule with a weight say, would confuse.
     if draft <= 0 or abs(min(1.0, residual / draft) - prob) > 0.001:
         return None
-    quotient = f"{_digits(residual)} / {_digits(draft)} ≈ {_digits(residual / draft)}"
+    above, below, result = map(_digits, (residual, draft, residual / draft))
+    # Two rounded numbers need not give the rounded quotient.
+    sign = "=" if _digits(float(above) / float(below)) == result else "≈"
+    quotient = f"{above} / {below} {sign} {result}"
     # Followed by min(1, p/q), which is no more than 1.
     return f"{quotient}, so 1" if residual > draft else quotient
 
 
 def _digits(number: float) -> str:
-    """A probability with two digits that count at least, so that a reader who divides two of them
-    comes near the third."""
+    """A probability with two digits that count at least."""
     if number == 0 or number >= 0.1:
         return f"{number:.3f}"
     return f"{number:#.2g}"

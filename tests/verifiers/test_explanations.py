@@ -186,7 +186,7 @@ def test_no_quotient_above_one_is_called_a_minimum_with_one():
     for rule, step in steps_of("sequoia"):
         for node in range(1, len(step.parents)):
             sentence = rule.explain(step, node)
-            for value, more in re.findall(r" ≈ (\d+\.\d+)(, so 1)? \(min", sentence):
+            for value, more in re.findall(r" [=≈] (\d+\.\d+)(, so 1)? \(min", sentence):
                 quotients += float(value) > 1
                 assert (float(value) <= 1) != bool(more), sentence
     assert quotients, "which some accepted nodes have"

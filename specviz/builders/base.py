@@ -65,7 +65,7 @@ class Draft:
     tree: TokenTree
     context: Sequence[int]
     sampling: Sampling
-    clock: Callable[[], float] = float  # float() is 0.0: where nobody asks, no time is read
+    clock: Callable[[], float] = float  # float() is 0.0: by default no time is read
     sparse: bool = False
     passes: int = 0
     seconds: float = 0.0

@@ -191,8 +191,8 @@ def test_every_handler_that_streams_ends_in_a_sentence(monkeypatch, error):
 
     async def last_of(handler, values):
         # gradio gives a handler its request, and the event to one that asks for it.
-        given = {"request": None, "event": gr.EventData(None, None)}
-        own = [given[name] for name in signature(handler).parameters if name in given]
+        special = {"request": None, "event": gr.EventData(None, None)}
+        own = [special[name] for name in signature(handler).parameters if name in special]
         return [item async for item in handler(*own, *values)][-1]
 
     for handler, event in handlers.items():

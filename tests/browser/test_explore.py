@@ -216,13 +216,13 @@ def test_escape_closes_the_topmost_of_what_is_open(serve, visit):
 
 def test_no_line_of_the_text_is_cut_when_it_is_presented(page):
     page.set_viewport_size({"width": 1280, "height": 720})
-    asked = page.locator(f"{STAGE} .sv-asked")
-    expect(asked).to_be_hidden()
+    prompt_line = page.locator(f"{STAGE} .sv-asked")
+    expect(prompt_line).to_be_hidden()
     to_step(page, 5)
     present(page)
     page.wait_for_function(WHOLE_LINES)
-    expect(asked).to_be_visible()
-    assert asked.inner_text() == page.locator(f"{STAGE} .sv-prompt").text_content().strip()
+    expect(prompt_line).to_be_visible()
+    assert prompt_line.inner_text() == page.locator(f"{STAGE} .sv-prompt").text_content().strip()
     present(page)
 
 

@@ -43,19 +43,23 @@ def test_nothing_behind_the_end_of_the_text_counts_as_accepted():
         config = specviz.RunConfig("ab", "k-ary:depth=3,width=3", "traversal", 1, seed=seed)
         trace = specviz.run(pair, config)
         for step in trace.steps:
-            shown = step.written
-            assert len(shown.path) == min(len(step.path), len(step.emitted))
-            assert shown.path == step.path[: len(shown.path)]
-            assert [shown.tokens[node] for node in shown.path] == [*step.emitted[: len(shown.path)]]
-            if shown is step:
+            written = step.written
+            assert len(written.path) == min(len(step.path), len(step.emitted))
+            assert written.path == step.path[: len(written.path)]
+            assert [written.tokens[node] for node in written.path] == [
+                *step.emitted[: len(written.path)]
+            ]
+            if written is step:
                 continue
             cut += 1
-            end = shown.path[-1]
+            end = written.path[-1]
             assert step.tokens[end] in pair.eos_ids
-            assert all(shown.outcome[node] == "unreached" for node in step.path[len(shown.path) :])
-            assert all(shown.outcome[node] != "unreached" for node in shown.order)
+            assert all(
+                written.outcome[node] == "unreached" for node in step.path[len(written.path) :]
+            )
+            assert all(written.outcome[node] != "unreached" for node in written.order)
             sent = step_payload(step, config.verifier)
-            assert sent["outcome"] == list(shown.outcome)
+            assert sent["outcome"] == list(written.outcome)
         accepted = sum(len(step.written.path) for step in trace.steps)
         assert trace.counts.accepted == accepted
     assert cut, "no text ended inside of what a rule accepted"

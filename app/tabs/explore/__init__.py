@@ -165,8 +165,9 @@ def events(
         request: gr.Request, event: gr.EventData, models: object, weights: object, *values: object
     ) -> AsyncIterator[str]:
         try:
-            asked = getattr(event, "runs", None)
-            runs = asked if asked in COUNTS else COUNTS[0]
+            runs = getattr(event, "runs", None)
+            if runs not in COUNTS:
+                runs = COUNTS[0]
             config = settings.read(values)
             ref = service.pairs.find(models, weights)
             items = service.stream(

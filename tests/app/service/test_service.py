@@ -254,8 +254,8 @@ def test_every_prompt_for_a_pair_of_a_visitor_is_tried_elsewhere_first():
 
     async def visit(prompts):
         work = lambda turn, *args: iter(())  # noqa: E731
-        asked = service.stream(Visitor("a"), REF, work, prompts=prompts)
-        async with aclosing(asked) as items:
+        stream = service.stream(Visitor("a"), REF, work, prompts=prompts)
+        async with aclosing(stream) as items:
             return [item async for item in items]
 
     in_a_loop(visit(["one"]))

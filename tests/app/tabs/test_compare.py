@@ -125,24 +125,26 @@ def test_runs_are_called_by_what_differs():
 
 
 def test_every_run_travels_whole_and_in_turn_and_is_timed():
-    told = sent(ENTRIES)
-    assert told[-1]["state"] == "done"
-    assert [column["letter"] for column in told[0]["columns"]] == ["A", "B", "C"]
-    assert sum("columns" in one for one in told) == 1
-    order = [item["at"] for one in told for item in one.get("updates", ()) if "steps" in item]
+    page_messages = sent(ENTRIES)
+    assert page_messages[-1]["state"] == "done"
+    assert [column["letter"] for column in page_messages[0]["columns"]] == ["A", "B", "C"]
+    assert sum("columns" in one for one in page_messages) == 1
+    order = [
+        item["at"] for one in page_messages for item in one.get("updates", ()) if "steps" in item
+    ]
     assert order == sorted(order), "one after the other"
     written = [tokens_of(PAIR, entry.config) for entry in ENTRIES]
     for at, entry in enumerate(ENTRIES):
         wanted = list(specviz.speculate(PAIR, entry.config))
-        assert [step["pieces"] for step in steps_of(told, at)] == [
+        assert [step["pieces"] for step in steps_of(page_messages, at)] == [
             list(step.emitted_texts) for step in wanted
         ]
-        assert updates_of(told, at, "state")[-1] == "done"
-        assert updates_of(told, at, "clock")[-1][-1][1] == 30
-    for pair in last(told, "pairs"):
+        assert updates_of(page_messages, at, "state")[-1] == "done"
+        assert updates_of(page_messages, at, "clock")[-1][-1][1] == 30
+    for pair in last(page_messages, "pairs"):
         one, other = (written["ABC".index(pair[side])] for side in "ab")
         assert pair["position"] == texts.first_difference(one, other)
-    rows = {row["name"]: row["cells"] for row in last(told, "table")}
+    rows = {row["name"]: row["cells"] for row in last(page_messages, "table")}
     assert all(value.startswith("30 in ") for value, _ in rows["tokens written"])
     gains = rows["speedup vs. plain decoding"]
     assert [bool(note) for _, note in gains] == [
@@ -153,13 +155,13 @@ def test_every_run_travels_whole_and_in_turn_and_is_timed():
 
 
 def test_the_page_is_given_results_only_with_a_state_that_says_whether_they_are_final():
-    told = sent(ENTRIES)
-    states = [one["state"] for one in told]
+    page_messages = sent(ENTRIES)
+    states = [one["state"] for one in page_messages]
     assert (
         list(dict.fromkeys(states)) == ["running", "timing", "done"] and states.count("done") == 1
     )
-    assert {one["state"] for one in told if "factors" in one} == {"timing", "done"}
-    timed = [one["note"] for one in told if one["state"] == "timing"]
+    assert {one["state"] for one in page_messages if "factors" in one} == {"timing", "done"}
+    timed = [one["note"] for one in page_messages if one["state"] == "timing"]
     assert timed[0] == f"Timing Sequoia 16 against plain decoding: 0 of {ROUNDS} rounds."
     assert not any("Plain decoding against" in note for note in timed)
 
@@ -198,9 +200,9 @@ def test_the_headline_says_who_is_faster_and_what_the_rounds_do_not_decide(tree,
 
 def test_a_headline_comes_only_with_the_times_of_the_chart():
     """Texts are compared before anything is timed; a factor then would be of other times."""
-    told = sent(ENTRIES)
-    assert any(one["state"] == "running" and "pairs" in one for one in told)
-    with_headline = [one for one in told if "headline" in one]
+    page_messages = sent(ENTRIES)
+    assert any(one["state"] == "running" and "pairs" in one for one in page_messages)
+    with_headline = [one for one in page_messages if "headline" in one]
     assert with_headline
     for one in with_headline:
         assert all("clock" in update for update in one["updates"]) and one["factors"]
@@ -238,26 +240,26 @@ def timed(factor, plain):
 
 
 def test_the_race_of_a_run_has_the_times_of_its_factor():
-    told = sent(ENTRIES)
-    tree, chain, plain = (updates_of(told, at, "clock")[-1][-1][0] for at in range(3))
-    gains = {row["name"]: row["cells"] for row in last(told, "table")}
+    page_messages = sent(ENTRIES)
+    tree, chain, plain = (updates_of(page_messages, at, "clock")[-1][-1][0] for at in range(3))
+    gains = {row["name"]: row["cells"] for row in last(page_messages, "table")}
     for end, (gain, _) in zip((tree, chain), gains["speedup vs. plain decoding"], strict=False):
         assert plain / end == pytest.approx(float(gain[:-1]), abs=0.006)
 
 
 def test_the_end_of_a_text_is_the_end_of_its_run():
     pair = specviz.toy_pair(vocab=3, eos=(1,))
-    told = sent(ENTRIES, pair)
+    page_messages = sent(ENTRIES, pair)
     for at, entry in enumerate(ENTRIES):
         written = tokens_of(pair, entry.config)
-        assert updates_of(told, at, "clock")[-1][-1][1] == len(written) < 30
+        assert updates_of(page_messages, at, "clock")[-1][-1][1] == len(written) < 30
 
 
 def test_every_run_has_its_factor_and_a_colour_of_its_own():
-    told = sent(ENTRIES)
-    factors = last(told, "factors")
+    page_messages = sent(ENTRIES)
+    factors = last(page_messages, "factors")
     assert factors[2] == "1×" and all(text.endswith("×") for text in factors)
-    assert [column["kind"] for column in told[0]["columns"]] == ["tree", "chain", "plain"]
+    assert [column["kind"] for column in page_messages[0]["columns"]] == ["tree", "chain", "plain"]
     twice = sent([Entry("A", TREE), Entry("B", replace(TREE, seed=4))])
     assert [column["kind"] for column in twice[0]["columns"]] == ["tree", "other"]
 
@@ -266,8 +268,8 @@ def test_every_run_has_its_factor_and_a_colour_of_its_own():
 def test_promised_texts_are_identical(temperature):
     config = replace(RACE if temperature else TREE, temperature=temperature)
     configs = (config, replace(config, builder=B["dyspec"]()), config.autoregressive())
-    told = sent([Entry(letter, one) for letter, one in zip("ABC", configs, strict=True)])
-    assert [pair["kind"] for pair in last(told, "pairs")] == ["equal"] * 3
+    page_messages = sent([Entry(letter, one) for letter, one in zip("ABC", configs, strict=True)])
+    assert [pair["kind"] for pair in last(page_messages, "pairs")] == ["equal"] * 3
 
 
 class Breaking:
@@ -304,14 +306,15 @@ FAILURES = [
 def test_a_run_that_fails_harms_no_other(error, sentence, late, caplog):
     """The chain alone has five nodes; it breaks at once, or after a while."""
     pair = Breaking(lambda nodes, length: nodes == 5 and length >= 3 + late, error)
-    told = sent([ENTRIES[1], ENTRIES[0], ENTRIES[2]], pair)
+    page_messages = sent([ENTRIES[1], ENTRIES[0], ENTRIES[2]], pair)
     assert (
-        updates_of(told, 0, "state")[-1] == "error" and sentence in updates_of(told, 0, "note")[-1]
+        updates_of(page_messages, 0, "state")[-1] == "error"
+        and sentence in updates_of(page_messages, 0, "note")[-1]
     )
-    assert "secret" not in json.dumps(told) and told[-1]["state"] == "done"
-    assert [updates_of(told, at, "state")[-1] for at in (1, 2)] == ["done", "done"]
-    assert bool(steps_of(told, 0)) == bool(late)
-    assert {pair["a"] for pair in last(told, "pairs")} == {ENTRIES[0].letter}, (
+    assert "secret" not in json.dumps(page_messages) and page_messages[-1]["state"] == "done"
+    assert [updates_of(page_messages, at, "state")[-1] for at in (1, 2)] == ["done", "done"]
+    assert bool(steps_of(page_messages, 0)) == bool(late)
+    assert {pair["a"] for pair in last(page_messages, "pairs")} == {ENTRIES[0].letter}, (
         "a text that ended early is not compared"
     )
 

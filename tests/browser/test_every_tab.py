@@ -9,11 +9,6 @@ from app.page import TABS
 from tests.pages import CROWDED, crowded, each_tab, open_tab, present, presented, resize
 
 pytestmark = pytest.mark.browser
-# whether something else lies on the middle of a line's first row
-COVERED = """line => {
-  const { left, top } = line.getBoundingClientRect();
-  return !line.contains(document.elementFromPoint(left + 20, top + 8));
-}"""
 PAGE = None  # all of them
 WIDE, NARROW = ({"width": width, "height": 900} for width in (1440, 390))
 SETTINGS = "#sv-settings-opener button"
@@ -133,20 +128,11 @@ def test_axe_would_notice(serve, visit):
     assert {rule for _, rule, *_ in look_at(page, "Explore", "dark")} == {"color-contrast"}
 
 
-@pytest.mark.parametrize("title", ["Explore", "Compare"])
-def test_a_phone_presents_on_one_screen_and_keeps_its_tabs(serve, visit, title):
-    """It has no keys: buttons stay, and nothing that is read lies below another thing or off the
-    screen. Gradio measures its tabs while they are presented."""
-    page = visit(serve(), width=390, height=844, settings=False)
-    tabs = page.get_by_role("tab")
-    expect(tabs).to_have_count(len(TABS))
-    open_tab(page, title)
-    box = {"Explore": "#sv-stage", "Compare": "#sv-compare"}[title]
-    page.locator(f"{box} .node").first.wait_for()
-    present(page)
-    line = {"Explore": "#sv-headline .sv-headline", "Compare": "#sv-compare .sv-standing"}[title]
-    for part in (".sv-key-hint", line, f"{box} .sv-play", f"{box} .sv-ribbon >> nth=-1"):
-        expect(page.locator(part)).to_be_in_viewport(ratio=1)
-    assert not page.locator(line).evaluate(COVERED)
-    present(page)
-    expect(tabs).to_have_count(len(TABS))
+def test_a_narrow_window_never_presents(seen):
+    """Its menu has the theme alone, and what is presented ends where the window becomes narrow."""
+    present(seen)
+    resize(seen, NARROW)
+    expect(seen.locator("html")).not_to_have_class("sv-present")
+    seen.locator(".sv-view summary").click()
+    expect(seen.locator(".sv-view button:visible")).to_have_text(["Dark theme"])
+    resize(seen, WIDE)

@@ -103,10 +103,8 @@ const HINT = 3000; // milliseconds that the keys are named
 function hintKeys() {
   const playing = queryAll(document, '[data-plays]');
   const plays = playing.find(part => part.checkVisibility())?.dataset.plays;
-  // What has no mouse has no keys either, and no corner to point at.
-  const isTouched = matchMedia('(hover: none)').matches;
-  const always = isTouched ? '✕ ends' : 'Pointing at ✕ shows the tabs · ✕ or Escape ends';
-  const text = plays && !isTouched ? `${plays} · ${always}` : always;
+  const always = 'Pointing at ✕ shows the tabs · ✕ or Escape ends';
+  const text = plays ? `${plays} · ${always}` : always;
   const hint = make('p', text, 'sv-key-hint');
   document.body.append(hint);
   setTimeout(() => hint.remove(), HINT);

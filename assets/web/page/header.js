@@ -38,6 +38,8 @@ export function pageHeader(element) {
   onPage(element, 'fullscreenchange', () => {
     if (!document.fullscreenElement) present(false);
   });
+  const narrow = matchMedia('(max-width: 760px)'); // as page/style.css has it
+  onPage(element, 'change', () => present(false), narrow);
   const dark = () => theme.setAttribute('aria-pressed', String(body.classList.contains('dark')));
   theme.addEventListener('click', () => body.classList.toggle('dark'));
   new MutationObserver(dark).observe(body, { attributeFilter: ['class'] });

@@ -14,13 +14,14 @@ export function headline(element) {
     const line = query(element, '.sv-headline');
     line.classList.toggle('stale', stale !== '');
     line.classList.toggle('slow', slow ?? false);
+    line.classList.toggle('loads', done !== undefined);
     const bar = query(element, '.sv-progress', HTMLProgressElement);
     bar.hidden = typeof done !== 'number';
     bar.value = done ?? 0;
     const [first, second, third] = line.children;
     sayTerms(first, strong);
     sayTerms(second, text);
-    sayTerms(third, stale ? `Below is a run of ${stale}: press Run.` : small);
+    sayTerms(third, stale || small);
   });
 }
 
@@ -120,8 +121,13 @@ export function freshness(element, changed, currentRun) {
       controls = now;
       changed();
     },
-    /** What changed since a run that is over. @param {import('./run.js').Run} run */
-    stale: run => (!isAwaited && isOver(run) ? differs(run) : ''),
+    /** Why a run is not what the controls hold. @param {import('./run.js').Run} run */
+    stale(run) {
+      if (!isOver(run)) return '';
+      if (isAwaited) return 'A run begins. Below is the previous one.';
+      const other = differs(run);
+      return other && `Below is a run of ${other}: press Run.`;
+    },
     /**
      * Whether a run is awaited as a message comes; one of no run says that it failed or stopped.
      * @param {Message} message

@@ -50,7 +50,7 @@ export function promptHelp(element, { prompt, examples }, preparing) {
   async function follow() {
     const { text, done, instead } = JSON.parse((await preparing?.({})) ?? '{}');
     $('preparing').hidden = !text;
-    say($('preparing-text'), text ?? '');
+    if (text) say($('preparing-text'), text);
     $('progress').hidden = Boolean(instead);
     if (done === null || done === undefined) $('progress').removeAttribute('value');
     else $('progress').value = done;

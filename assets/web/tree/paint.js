@@ -223,9 +223,9 @@ function paintNode(parent, mark, outcome, label, step, sizes, frame) {
   // the box holds the number of the try
   const left = Math.min((mark.order ? -20 : -9) * unit, label.start - 2);
   const lowered = loweredBy(mark, sizes);
-  const height = Math.min(dy, size * (below ? 2.5 : 2)) + lowered;
+  const height = (below ? size * 2.8 : Math.min(dy, size * 2)) + lowered;
   const y = below ? -10 * unit : -height / 2;
-  makeSvg('rect', { class: 'hit', x: left, y, width: reach - left, height, rx: 5 }, node);
+  makeSvg('rect', { class: 'hit', x: left, y, width: reach - left + 3, height, rx: 5 }, node);
   const outlined = below ? 0.75 * unit : unit;
   if (differ(step.guessed)) outline(node, step.drafter?.[mark.node ?? -1], outlined);
   if (SHAPES[outcome]) {

@@ -112,7 +112,9 @@ def test_what_is_typed_is_drawn_or_answered_by_a_sentence(page):
     expect(status).to_contain_text("sum to at most 1")
     box.fill("0.5, <b>")
     expect(status).to_contain_text("valid number")
-    expect(name).to_have_text("Chain")  # the trees stay
+    expect(name).to_have_text("Chain")  # the trees stay, and say of what they are
+    expect(status).to_contain_text("the numbers before")
+    expect(page.locator(".sv-lab-all")).to_have_css("opacity", "0.4")
     box.fill("0.5")
     tokens = page.locator(".sv-lab-cards .tokens").first
     expect(tokens).to_have_text("2.00 tokens per pass")  # 1 + 1/2 + 1/4 ...

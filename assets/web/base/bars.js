@@ -50,7 +50,7 @@ export function barTable({ caption = '', series, rows, write = probability, plac
     series.forEach(({ kind: of = '', mark }, i) => {
       const value = values[i];
       const bar = make(mark ? 'em' : 'i', '', of);
-      if (value === null) return;
+      if (value === null || (!value && !mark)) return; // 0 is no bar
       bar.style[mark ? 'left' : 'width'] = `${100 * Math.min(1, Math.max(0, along(value)))}%`;
       track.append(bar);
     });

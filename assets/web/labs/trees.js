@@ -31,7 +31,8 @@ export function treeLab(element, start, askTrees) {
   });
   const ask = asker(root, request, answered, text => {
     file = '';
-    $('status').textContent = text;
+    $('status').textContent = `${text} The trees are those of the numbers before.`;
+    root.classList.add('stale');
   });
 
   // ---- controls ----
@@ -115,6 +116,7 @@ export function treeLab(element, start, askTrees) {
   /** @param {import('./types.js').Trees} answer */
   function show(answer) {
     $('status').textContent = '';
+    root.classList.remove('stale');
     trees = answer.trees;
     $('cards').replaceChildren(...trees.map(card));
     $('question').textContent = `Which tree is fastest ${basis.heading}?`;

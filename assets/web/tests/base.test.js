@@ -262,26 +262,26 @@ test('a table of bars has a row for each thing and text as text', () => {
   freshPage('<p></p>');
   const table = barTable({
     caption: 'c',
-    series: [
-      { name: 'p', kind: 'p' },
-      { name: 'exact', mark: true },
-    ],
+    series: [{ name: 'p' }, { name: 'exact', mark: true }],
     rows: [
       { name: '<b>', values: [0.5, 0.25], kind: 'own' },
       { name: 'x', values: [null, 0.1] },
+      { name: 'y', values: [0, 0] },
     ],
   });
   assert.equal(table.querySelectorAll('b').length, 0);
   assert.deepEqual(
     [...table.querySelectorAll('tbody th')].map(cell => cell.textContent),
-    ['<b>', 'x'],
+    ['<b>', 'x', 'y'],
   );
   assert.equal(table.querySelector('.own i').style.width, '100%');
   assert.equal(table.querySelector('.own em').style.left, '50%');
   assert.deepEqual(
-    [...table.querySelectorAll('tbody tr:last-child td')].map(cell => cell.textContent),
+    [...table.querySelectorAll('tbody tr:nth-child(2) td')].map(cell => cell.textContent),
     ['', '–', '0.100'],
   );
+  assert.equal(table.querySelector('tr:last-child i'), null, '0 is no bar');
+  assert.equal(table.querySelector('tr:last-child em').style.left, '0%');
 });
 
 test('Escape closes the topmost of what is open, and nothing that is not on the screen', () => {

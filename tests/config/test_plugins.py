@@ -89,6 +89,16 @@ def test_a_method_that_takes_other_arguments_than_its_contract_is_refused():
         specviz.register(Old)
 
 
+def test_a_method_may_take_more_than_its_contract_gives_it():
+    class More(specviz.builders.base.TreeBuilder):
+        name, title = "more", "More"
+
+        def __call__(self, draft, *others, again=1):
+            return draft.tree
+
+    assert specviz.register(More) is More
+
+
 def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(
     plugin, capsys, monkeypatch
 ):

@@ -184,8 +184,9 @@ def described(info: JsonObject) -> str:
     name: str = info["name"]
     title = PAIR_TITLES.get(name, name)
     speed = info.get("disk_speed")
+    weights = "in memory"
     if isinstance(speed, int | float):
-        return f"{title}, weights read at {speed / 1e9:.1f} GB/s"
-    if not isinstance(mass, int | float):
-        return title
-    return f"{title}, whose common tokens have {mass:.1%} of the target's probability"
+        weights = f"on disk, read at {speed / 1e9:.1f} GB/s"
+    if isinstance(mass, int | float):
+        title += f", whose common tokens have {mass:.1%} of the target's probability"
+    return f"{title}, weights {weights}"

@@ -238,6 +238,19 @@ def test_presented_it_shows_the_race_and_nothing_else(seen):
     page.wait_for_function(FOLLOWED)
 
 
+def test_on_a_phone_all_runs_share_a_screen_and_a_tap_shows_the_tree_of_one(seen):
+    seen.set_viewport_size({"width": 390, "height": 844})
+    runs, trees = seen.locator(f"{BOARD} .sv-run"), seen.locator(f"{BOARD} .sv-run .sv-svg:visible")
+    runs.first.evaluate("run => run.scrollIntoView()")
+    for run in runs.locator("h3").all():
+        expect(run).to_be_in_viewport()
+    runs.nth(1).locator("h3").click()
+    expect(trees).to_have_count(1)
+    expect(trees).to_have_attribute("aria-label", re.compile("token tree of B"))
+    runs.nth(2).locator("h3").click()
+    seen.set_viewport_size({"width": 1280, "height": 800})
+
+
 # Whether the last token that was written is in sight in every text, on a line that is whole.
 FOLLOWED = """() => [...document.querySelectorAll('#sv-compare .sv-ribbon')].every(box => {
   const room = box.getBoundingClientRect();

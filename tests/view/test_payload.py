@@ -168,10 +168,11 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
 def test_a_pair_with_two_vocabularies_says_how_much_is_common():
     assert (
         described({"name": "a + b"})
-        == "a + b"
+        == "a + b, weights in memory"
         == described({"name": "a + b", "common": {"mass": "<b>"}})
     )
     common = {"tokens": 281, "mass": 0.7201}
     assert described({"name": "a + b", "common": common}) == (
-        "a + b, whose common tokens have 72.0% of the target's probability"
+        "a + b, whose common tokens have 72.0% of the target's probability, weights in memory"
     )
+    assert described({"name": "a", "disk_speed": 1.6e9}).endswith("on disk, read at 1.6 GB/s")

@@ -179,6 +179,8 @@ class Board:
                 }
             )
             kinds.add(entry.kind)
+        # which all runs share
+        pair += f", temperature {self.entries[0].config.temperature:g}"
         return {"columns": columns, "prompt": prompt, "pair": pair, **more}
 
     def add(self, at: int, steps: Sequence[Step]) -> JsonObject:

@@ -56,6 +56,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   const root = query(element, '.sv-compare', HTMLElement);
   const $ = finder(root);
   const chart = tokenChart($('chart-svg', SVGSVGElement), seconds => clock.seek(seconds));
+  $('table').open = !matchMedia('(max-width: 760px)').matches;
   const clock = sharedClock(root, {
     columns: () => run.columns,
     running: isBusy,
@@ -149,8 +150,17 @@ export function compareBoard(element, server, settings = () => undefined) {
         announce: text => say($('live'), text),
       }),
     );
+    choose(run.columns.at(-1)?.box);
     clock.begin(!badge);
   }
+
+  /** A narrow screen has the tree of one run. @param {Element | null | undefined} box */
+  function choose(box) {
+    for (const { box: other } of run.columns) other.classList.toggle('chosen', other === box);
+  }
+  $('runs').addEventListener('click', (/** @type {any} */ { target }) => {
+    choose(target.closest('.sv-run'));
+  });
 
   /** @param {Column} column */
   function stopColumn(column) {

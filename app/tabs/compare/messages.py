@@ -179,8 +179,7 @@ class Board:
                 }
             )
             kinds.add(entry.kind)
-        # which all runs share
-        pair += f", temperature {self.entries[0].config.temperature:g}"
+        pair += f", temperature {self.entries[0].config.temperature:g}"  # of all runs
         return {"columns": columns, "prompt": prompt, "pair": pair, **more}
 
     def add(self, at: int, steps: Sequence[Step]) -> JsonObject:

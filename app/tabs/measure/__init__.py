@@ -34,6 +34,7 @@ from ..parts.web import QUIET
 from .answers import (
     accepted_by_rank,
     cost_of_a_pass,
+    fastest_timed,
     fastest_tree,
     four_rates,
     prediction_error,
@@ -62,10 +63,8 @@ def build(service: RunService) -> None:
             elem_id="sv-measure-temperature",
             elem_classes="sv-choice",
         )
-        go = gr.Button(
-            "Measure this machine", variant="primary", scale=0, min_width=210, elem_id="sv-measure"
-        )
-        stop = gr.Button("Stop", interactive=False, scale=0, elem_id="sv-measure-stop")
+        go = gr.Button("Measure this machine", variant="primary", elem_id="sv-measure")
+        stop = gr.Button("Stop", interactive=False, elem_id="sv-measure-stop")
         gr.HTML(contents_list(), elem_classes="sv-measure-list")
     line = status("sv-measure-status", "Measuring takes 2 to 3 minutes on two cores.")
     # The page itself keeps what was measured for it, as JSON.
@@ -88,9 +87,8 @@ def build(service: RunService) -> None:
 
     def filled(value: object, names: object, result: MachineMeasurement | None) -> dict:
         updates: dict[gr.components.Component, object] = {}
-        content_of = contents(checked(value), names, result)
-        for name, card in cards.items():
-            updates |= card.fill(content_of[name])
+        for name, content in contents(checked(value), names, result).items():
+            updates |= cards[name].fill(content)
         return updates
 
     def draw(value: object, names: object, measured_here: object) -> dict:
@@ -214,6 +212,7 @@ def contents(
     costs = {"in memory": memory, "on disk": disk}
     points = {"in memory": past.points["memory"], "on disk": past.points["disk"]}
     measured = timed = memory
+    rounds = ""
     source = timed_source = past.label
     if result:
         measured = result.cost
@@ -228,32 +227,35 @@ def contents(
             points = {"on this machine": result.points}
             timed = measured
             timed_source = HERE
+            rounds = fastest_timed(result.points)
     forecasts = {place: predict(cost, temperature) for place, cost in costs.items()}
     chains = recorded.chains()
     lengths = chains.accepted[f"{temperature:g}"]
     acceptance = find_vector(VECTORS, RULE, temperature)
     at = f"temperature {temperature:g}"
     timed_at = f"temperature {timed.settings['temperature']:g}"
-    counted = f"recorded at {acceptance.positions:,} positions"
-    steps = f"{len(lengths)} recorded steps of a chain"
 
     def card(cost: CostTable, answer: str, figure: go.Figure, source: str, at: str) -> Content:
-        kind = "recorded"
-        if source.startswith(HERE):
-            kind = "measured"
-        return Content(answer, figure, f"{recorded.source_of(cost)}, {source}, {at}", kind)
+        return Content(answer, figure, f"{recorded.source_of(cost)}, {source}, {at}")
 
-    drawn = plot("positions", lengths, chains.depth)
     return {
-        "sizes": card(measured, fastest_tree(forecasts), plot("sizes", forecasts), source, at),
+        "sizes": card(
+            measured, fastest_tree(forecasts) + rounds, plot("sizes", forecasts), source, at
+        ),
         "acceptance": card(
             memory,
             accepted_by_rank(acceptance.plan),
             draw_acceptance(temperature, rules),
-            counted,
+            f"recorded at {acceptance.positions:,} positions",
             at,
         ),
-        "positions": card(memory, four_rates(lengths, chains.depth), drawn, steps, at),
+        "positions": card(
+            memory,
+            four_rates(lengths, chains.depth),
+            plot("positions", lengths, chains.depth),
+            f"{len(lengths)} recorded steps of a chain",
+            at,
+        ),
         "cost": card(
             measured, cost_of_a_pass(costs), plot("cost", costs), source, "any temperature"
         ),

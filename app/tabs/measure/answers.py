@@ -21,6 +21,12 @@ def fastest_tree(forecasts: dict[str, Forecast]) -> str:
     return fastest_sentence(best)
 
 
+def fastest_timed(points: tuple[Point, ...]) -> str:
+    """Which of the timed trees was fastest, and from which prompt to which."""
+    best = max(points, key=lambda point: point.measured)
+    return f" Timed, {best.size} nodes: {best.low:.1f} to {best.high:.1f} times."
+
+
 def cost_of_a_pass(costs: dict[str, CostTable]) -> str:
     """What a pass over many nodes costs, in each place."""
     # A slow machine may have timed smaller passes only.

@@ -30,13 +30,11 @@ class Content(NamedTuple):
         answer: to its question, in one sentence.
         figure: from `specviz.view.figures`.
         source: where its numbers come from, in words.
-        kind: "recorded" or "measured".
     """
 
     answer: str
     figure: go.Figure
     source: str
-    kind: str
 
 
 class Card:
@@ -59,12 +57,11 @@ class Card:
 
     def _values(self, content: Content) -> tuple[str, go.Figure]:
         figure = content.figure
-        # What is drawn, as numbers: a figure that one cannot check is a claim.
-        file = {"label": "CSV", "name": f"{self.name}.csv", "text": to_csv(figure)}
         words = {
             "title": self.question,
-            "source": {"kind": content.kind, "label": content.source},
-            "file": file,
+            "source": content.source,
+            # What is drawn, as numbers: a figure that one cannot check is a claim.
+            "file": {"label": "CSV", "name": f"{self.name}.csv", "text": to_csv(figure)},
             "answer": content.answer,
             "read": self.explanation,
         }

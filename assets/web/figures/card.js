@@ -20,8 +20,7 @@ export function figureCard(element, value) {
   const find = (/** @type {string} */ selector) => query(element, selector);
   find('h2').textContent = card.title;
   find('.sv-answer').textContent = card.answer;
-  find('.sv-source').textContent = card.source.label;
-  find('.sv-source').dataset.kind = card.source.kind;
+  find('.sv-source').textContent = card.source;
   find('.sv-read').replaceChildren(...termed(card.read));
   find('.sv-files').replaceChildren(downloadButton(card.file, card.title));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { childrenOf, roomyLayout, treeLayout } from '../tree/layout.js';
+import { childrenOf, roomyLayout, sparseLayout, treeLayout } from '../tree/layout.js';
 import { step } from './page.js';
 
 const none = () => false,
@@ -90,6 +90,18 @@ test('a tree that does not fit keeps its folds, and columns limit it as well as 
   assert.equal(roomyLayout(chain, none, { rows: 0, columns: 0 }).marks.at(-1).hidden, 3);
   const some = roomyLayout(chain, none, { rows: 5, columns: 3 });
   assert.deepEqual([some.columns, some.marks.at(-1).hidden], [3, 2]);
+});
+
+test('in little room every node is there, only what was visited has a name, and the other rows are low', () => {
+  const { marks, rows, spine } = sparseLayout(tree);
+  assert.deepEqual(
+    marks.filter(mark => mark.bare).map(mark => mark.key),
+    ['3', '4'],
+  );
+  assert.equal(marks.length, 7);
+  assert.ok(spine === 1 && rows < 3);
+  const wide = sparseLayout(step([-1, 0, 0, 0, 0], 'rauuu', { last: 'bonus' }));
+  assert.ok(wide.rows < treeLayout(step([-1, 0, 0, 0, 0], 'rauuu', { last: 'bonus' }), every).rows);
 });
 
 test('what somebody opened stays open though there is no room', () => {

@@ -14,15 +14,16 @@
  * @property {string} outcome of the node, "last" or "more"
  * @property {number} hidden how many nodes are folded here
  * @property {boolean} leaf nothing follows in its row, so its label may be long
+ * @property {boolean} [bare] without its name
  * @property {number} order as which of its siblings it is tried, from 1; 0 where it has none or
  *   none was tried
  */
 
 /**
  * The marks in the order in which arrow keys walk them, and the room they take.
- * @typedef {{ marks: Mark[], rows: number, columns: number, spine: number, opened?: Set<string>
- *   }} Layout `spine` is the row of the accepted path; `opened` are the keys of the folds that were
- *   opened because there was room
+ * @typedef {{ marks: Mark[], rows: number, columns: number, spine: number, opened?: Set<string>,
+ *   staggered?: number }} Layout `spine` is the row of the accepted path; `opened` are the keys of
+ *   the folds that were opened because there was room; in the row `staggered` is room for two lines
  */
 
 /**
@@ -201,4 +202,25 @@ export function roomyLayout(step, isOpen, room) {
       layout = larger;
     } else tooLarge.add(next.key);
   }
+}
+
+/**
+ * Every node in less room: only what was visited has a name, and rows without names are low.
+ * @param {Step} step
+ * @returns {Layout}
+ */
+export function sparseLayout(step) {
+  const { marks, rows, columns, spine } = treeLayout(step, () => true);
+  const heights = new Array(rows).fill(0.45);
+  for (const mark of marks) {
+    mark.bare = mark.outcome === 'unreached';
+    if (!mark.bare) heights[mark.y] = 1;
+    mark.leaf ||= mark.outcome === 'rejected'; // no name follows
+  }
+  heights[spine] = 1.46; // two lines of names
+  const ends = heights.map((_, row) => heights.slice(0, row + 1).reduce((a, b) => a + b));
+  const top = (/** @type {number} */ row) => ends[row] - heights[row];
+  const staggered = top(spine);
+  for (const mark of marks) mark.y = top(mark.y);
+  return { marks, rows: ends[rows - 1], columns, spine: staggered, staggered };
 }

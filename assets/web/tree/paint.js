@@ -131,6 +131,7 @@ export function widthsOf(marks, step, sizes) {
 
 /** @param {Mark} mark @param {Step} step */
 function wholeLabel(mark, step) {
+  if (mark.bare) return '';
   const token = mark.key === 'last' ? step.pieces.at(-1) : step.texts[mark.node ?? -1];
   return token === undefined ? '' : visible(token);
 }
@@ -190,7 +191,7 @@ const pillWidth = ({ hidden }, { width }) => (hidden ? width(`+${hidden}`) * 0.9
  */
 function paintEdge(parent, mark, outcome, begin, step, { xs, dy, unit, below }) {
   let end = xs[mark.x] - (mark.outcome === 'more' ? 14 : 10) * unit;
-  if (below && mark.order) end = xs[mark.x] - NUMBERED;
+  if (below && mark.order) end = xs[mark.x] - NUMBERED * unit;
   const q = step.q[mark.node ?? -1] ?? 0.1;
   const wide = ((outcome === 'accepted' ? 2.5 : 1.2) + 5 * q) * unit;
   const { x = 0, y = 0 } = mark.from ?? {};
@@ -242,7 +243,7 @@ function paintNode(parent, mark, outcome, label, step, sizes, frame) {
   if (mark.order && (frame?.phase ?? 4) > 2) {
     const number = makeSvg('g', { class: 'turn' }, node);
     const place = {
-      x: below ? -9 : -18 * unit,
+      x: (below ? -9 : -18) * unit,
       y: below ? size * 0.3 : -size * 0.42,
       'text-anchor': below ? 'end' : 'start',
     };

@@ -16,7 +16,7 @@ import { endsOf, SECOND_LINE, widthsOf } from './paint.js';
  */
 /** @typedef {{ wide: number, high: number }} Room in pixels */
 
-const NARROW = 560; // pixels; a picture as narrow has its labels below the marks
+const NARROW = 35; // rem; a picture as narrow has its labels below the marks
 const SMALLEST = 0.85,
   LARGEST = 1.5; // scales; with the smallest no text has less than 10 pixels
 const DENSER = 0.85; // columns where names stand on two lines
@@ -30,28 +30,24 @@ const BROAD = 190; // units of the widest column, but for longer labels
  * @param {Measured | undefined} before whose rulers are good for the same font
  */
 export function measure(svg, wide, dense, before) {
-  const below = wide < NARROW;
-  const size = typeSize(below);
-  const unit = below ? 1 : size / 14.5;
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const below = wide < NARROW * rem;
+  let size = below ? 12 : 14.5;
+  // names are whole before they are large
+  if (presents()) size = below ? Math.max(12, 0.55 * rem) : 0.82 * rem;
+  const unit = size / (below ? 12 : 14.5);
   const font = `${size}px ${getComputedStyle(svg).fontFamily}`;
   const width = before?.font === font ? before.width : ruler(font);
   const roomy = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
   const line = dense ? 1.3 : roomy;
   const column = dense ? { below: 36, beside: 72 } : { below: 44, beside: 64 };
-  const dx = below ? column.below : column.beside * unit;
+  const dx = (below ? column.below : column.beside) * unit;
   const least = { dx, dy: size * (below ? 2.5 : line) };
   const isProjected = presents() && !below;
   const [smallest, largest] = isProjected ? [0.95, 2.2] : [SMALLEST, LARGEST];
   const scales = { smallest, largest, low: below ? size : 0 };
   const places = { widths: [], xs: [], dy: 0, end: Infinity, right: Infinity, staggered: -1 };
   return { size, font, unit, width, below, least, ...scales, ...places };
-}
-
-/** In pixels. @param {boolean} below whether labels stand below their marks */
-function typeSize(below) {
-  if (!presents()) return below ? 12 : 14.5;
-  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
-  return below ? Math.max(12, 0.46 * rem) : 0.82 * rem; // names are whole before they are large
 }
 
 /**
@@ -65,7 +61,7 @@ function typeSize(below) {
  * @returns the sizes, where the picture begins, how large it is, its scale, and the scale that fits
  *   the room
  */
-export function fitSizes({ rows, marks }, step, measured, room, maxOverflow) {
+export function fitSizes({ rows, marks, staggered }, step, measured, room, maxOverflow) {
   const { least, size, unit, smallest, largest } = measured;
   const withWholeLabels = (/** @type {Measured} */ some) =>
     withWidths(some, widthsOf(marks, step, some));
@@ -73,20 +69,20 @@ export function fitSizes({ rows, marks }, step, measured, room, maxOverflow) {
   const isTooWide = endsOf(marks, step, sizes).wide * smallest > room.wide;
   // The last row has nothing below it, so its names may take two lines.
   const twoLines = measured.low + size * SECOND_LINE;
-  if (measured.below && isTooWide && rows * least.dy + twoLines <= room.high / smallest)
+  const isLow = staggered === undefined && rows * least.dy + twoLines > room.high / smallest;
+  if (measured.below && isTooWide && !isLow)
     sizes = withWholeLabels({
       ...measured,
       low: twoLines,
-      staggered: rows - 1,
+      staggered: staggered ?? rows - 1,
       least: { ...least, dx: least.dx * DENSER },
     });
   const { low, widths } = sizes;
   const natural = endsOf(marks, step, sizes).wide;
-  // Enlarged, the numbers above the first row need room of their own.
-  const tags = presents() ? 1 : 0;
-  const filling = Math.min(room.wide / natural, room.high / ((rows + tags) * least.dy + low));
+  const top = presents() && !measured.below ? 0.8 * size : 0; // numbers above the first row
+  const filling = Math.min(room.wide / natural, room.high / (rows * least.dy + low + top));
   const scale = Math.min(largest, Math.max(smallest, filling));
-  const highest = (room.high / scale - low) / rows;
+  const highest = (room.high / scale - low - top) / rows;
   sizes = { ...sizes, dy: Math.min(size * 3.5, Math.max(least.dy, highest)) };
   const spare = (room.wide / scale - natural) / widths.length;
   if (spare > 0) {
@@ -99,8 +95,9 @@ export function fitSizes({ rows, marks }, step, measured, room, maxOverflow) {
   // By the whole tree, so that nothing moves while its frames play.
   const { left, wide } = endsOf(marks, step, sizes);
   sizes = { ...sizes, right: left + wide };
-  const high = rows * sizes.dy + low;
-  return { sizes, left, wide, high, scale, fits: Math.min(room.wide / wide, room.high / high) };
+  const high = rows * sizes.dy + low + top;
+  const fits = Math.min(room.wide / wide, room.high / high);
+  return { sizes, left, top, wide, high, scale, fits };
 }
 
 /**

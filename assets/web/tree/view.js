@@ -4,7 +4,7 @@
 import { subscribe } from '../base/bus.js';
 import { makeSvg, queryAll } from '../base/dom.js';
 import { presents } from '../base/page.js';
-import { parseKey, roomyLayout, treeLayout } from './layout.js';
+import { parseKey, roomyLayout, sparseLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';
 import { fitSizes, measure } from './sizes.js';
 
@@ -48,7 +48,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
     const measured = measure(svg, room.wide, unfolded, drawn?.sizes);
-    if (!scrolls) measured.smallest = 1; // fewer nodes rather than smaller type
+    if (!scrolls) measured.smallest = presents() ? 0.8 : 1; // fewer nodes rather than smaller type
     const layout = chooseLayout(step, measured, room);
     let maxOverflow = whole ? 0 : Infinity;
     if (scrolls && measured.below) maxOverflow = Math.min(maxOverflow, CUT);
@@ -65,6 +65,10 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
   function chooseLayout(current, sizes, room) {
     if (whole || unfolded) return treeLayout(current, () => true);
     const { least, low, smallest } = sizes;
+    if (!scrolls && presents()) {
+      const all = treeLayout(current, () => true);
+      return all.rows * least.dy + low > room.high ? sparseLayout(current) : all;
+    }
     const rows = Math.floor((room.high / smallest - low) / least.dy);
     const columns = Math.floor(room.wide / least.dx);
     return roomyLayout(current, key => open.has(key), { rows, columns });
@@ -76,7 +80,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
    * @param {Step} current
    * @param {ReturnType<typeof fitSizes>} fitting
    */
-  function draw(layout, current, { sizes, left, wide, high, scale, fits }) {
+  function draw(layout, current, { sizes, left, top, wide, high, scale, fits }) {
     const there = layout.marks.filter(mark => visibleIn(mark, frame));
     const { edges, nodes } = paint(there, current, sizes, frame);
     canvas.replaceChildren(edges, nodes);
@@ -85,7 +89,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
     if (whole) drawnScale = Math.min(sizes.largest, fits);
     else if (!scrolls || (unfolded && presents())) drawnScale = Math.min(scale, fits);
     drawn = { layout, sizes, scale: drawnScale, left };
-    svg.setAttribute('viewBox', `${left} ${-sizes.dy / 2} ${wide} ${high}`);
+    svg.setAttribute('viewBox', `${left} ${-top - sizes.dy / 2} ${wide} ${high}`);
     svg.style.width = `${wide * drawnScale}px`;
     svg.style.height = `${high * drawnScale}px`;
     Object.assign(svg.dataset, {

@@ -83,8 +83,8 @@ def limited(step: Step, node: int) -> str:
     guesses = "its guess" if count == 1 else f"one of its {count} guesses"
     # A rule that weighs whole paths may accept more here, and less above.
     return (
-        "On average over all draws, the best lossless rule for this node alone accepts "
-        f"{guesses} with probability {best:.3f}."
+        "Over all draws, a lossless rule that decides at this node alone accepts "
+        f"{guesses} with probability at most {best:.3f}."
     )
 
 

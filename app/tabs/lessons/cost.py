@@ -148,7 +148,7 @@ def charts(measured):
         base = curve["points"][0]["ms"]
         best = best_point(curve)
         speed = partial(speedup_of, curve=curve)
-        label = f"{place} (fastest: {best['nodes']} nodes)"
+        label = f"{place} ({best['nodes']} nodes: most tokens/s)"
         times.append(line(label, curve, best, lambda point, base=base: point["ms"] / base))
         label = f"speed {place} ({best['nodes']} nodes: {speed(best):.1f} ×)"
         speeds.append(line(label, curve, best, speed))

@@ -24,7 +24,7 @@ class Dials(BaseModel):
     """What a visitor can set: how far the draft's row goes from p to `WRONG`, and the seed of the
     noise."""
 
-    error: float = Field(0.25, ge=0, le=1)
+    error: float = Field(0, ge=0, le=1)
     seed: int = Field(487, ge=0, le=999)
 
 
@@ -73,6 +73,3 @@ def first_error(seed: int) -> float | None:
 @lru_cache
 def _noises() -> np.ndarray:
     return np.array([Seeded(seed).noise(0, len(P)) for seed in range(SEEDS)])
-
-
-START = race(Dials())

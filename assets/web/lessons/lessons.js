@@ -47,6 +47,9 @@ export function lessonOf(search, { lessons, old }) {
 /** The rows of the highest tree of a run. @param {Step[]} steps */
 const rowsOf = steps => Math.max(...steps.map(step => treeLayout(step, () => true).rows));
 
+/** Whether nothing was drafted. @param {Step[]} steps */
+const isPlain = steps => steps.every(({ parents }) => parents.length === 1);
+
 /**
  * Whether the screen shows what the exercise of a lesson leads to.
  * @param {Lesson} lesson
@@ -170,6 +173,7 @@ export function lessonBook(element, start, server) {
       check();
     } else {
       $('stage').style.setProperty('--rows', String(rowsOf(message.steps)));
+      $('run').classList.toggle('plain', isPlain(message.steps));
       player.receive(JSON.stringify(message));
       player.show(Math.min(message.steps.length - 1, step), node === null ? null : String(node));
     }

@@ -1,8 +1,8 @@
 // A step as frames: the draft's tree grows, one target pass scores it, the rule walks it token by
 // token, the target adds a token.
 
-import { probability, short } from '../base/text.js';
-import { growthSentence, passSentence, stepSentence } from './sentences.js';
+import { probability } from '../base/text.js';
+import { comparedTexts, growthSentence, passSentence, stepSentence } from './sentences.js';
 import { treeSentence, trySentence } from './sentences.js';
 
 /**
@@ -50,7 +50,8 @@ function coinTag(step, node) {
   const accept = step.accept[node];
   const coin = step.coin[node];
   if (accept === null || coin === null || accept >= 1) return new Map();
-  return new Map([[node, `u ${short(coin)} ${coin < accept ? '<' : '≥'} ${short(accept)}`]]);
+  const [draw, chance] = comparedTexts(coin, accept);
+  return new Map([[node, `u ${draw} ${coin < accept ? '<' : '≥'} ${chance}`]]);
 }
 
 /** @param {Step} step @param {number} node @returns {Map<number, string>} */

@@ -12,13 +12,16 @@ export const quoted = text =>
 const quotedToken = (/** @type {string} */ text) => `“${visible(text)}”`;
 
 /**
- * The draw and the probability that it is compared with, with as many digits as tell them apart.
+ * The draw and the probability that it is compared with, with as many digits as tell them apart
+ * and a probability from 1.
  * @param {number} coin
  * @param {number} accept
  */
 export function comparedTexts(coin, accept) {
   let texts = [short(coin), short(accept)];
-  for (let digits = 3; coin !== accept && texts[0] === texts[1] && digits < 9; digits++)
+  const isVague = () =>
+    (coin !== accept && texts[0] === texts[1]) || (accept < 1 && Number(texts[1]) === 1);
+  for (let digits = 3; isVague() && digits < 9; digits++)
     texts = [coin.toFixed(digits), accept.toFixed(digits)];
   return texts;
 }
@@ -108,7 +111,8 @@ export function trySentence(step, node) {
   if (accept >= 1 && accepted) {
     return `${start} ${compared ? `${compared}: always kept` : 'It is always kept'}${enough}.`;
   }
-  const rule = `kept with probability ${short(accept)}. The draw was u = ${short(coin)}:`;
+  const [draw, chance] = comparedTexts(coin, accept);
+  const rule = `kept with probability ${chance}. The draw was u = ${draw}:`;
   const isLastTry = siblings.slice(turn + 1).every(i => !isTried(step.outcome[i]));
   const isReplaced = !accepted && isLastTry && step.last === 'correction';
   const outcome = accepted ? 'accepted' : 'rejected';

@@ -142,6 +142,7 @@ test('the card at a node says what follows from its numbers', () => {
   assert.equal(conclusionOf({ ...one, coin: [null, 0.1, 0, 0] }, 1), '', 'another reason');
   assert.deepEqual([0.0002, 0.004, 0.25, 0].map(short), ['0.0002', '0.004', '0.25', '0.00']);
   assert.deepEqual(comparedTexts(0.25, 0.25), ['0.25', '0.25']);
+  assert.deepEqual(comparedTexts(0.68, 0.9982), ['0.680', '0.998'], 'not certain');
 });
 
 /** A stepper over `count` positions under a clock of the test's own. */

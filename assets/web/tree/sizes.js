@@ -44,7 +44,7 @@ export function measure(svg, wide, dense, before) {
   const dx = (below ? column.below : column.beside) * unit;
   const least = { dx, dy: size * (below ? 2.5 : line) };
   const isProjected = presents() && !below;
-  const [smallest, largest] = isProjected ? [0.95, 2.2] : [SMALLEST, LARGEST];
+  const [smallest, largest] = isProjected ? [0.7, 2.2] : [SMALLEST, LARGEST];
   const scales = { smallest, largest, low: below ? size : 0 };
   const places = { widths: [], xs: [], dy: 0, end: Infinity, right: Infinity, staggered: -1 };
   return { size, font, unit, width, below, least, ...scales, ...places };

@@ -69,7 +69,8 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
       const all = treeLayout(current, () => true);
       return all.rows * least.dy + low > room.high ? sparseLayout(current) : all;
     }
-    const rows = Math.floor((room.high / smallest - low) / least.dy);
+    const scale = presents() ? 0.95 : smallest; // fewer rows before smaller type
+    const rows = Math.floor((room.high / scale - low) / least.dy);
     const columns = Math.floor(room.wide / least.dx);
     return roomyLayout(current, key => open.has(key), { rows, columns });
   }

@@ -251,6 +251,8 @@ def test_the_answer_to_the_exercise_on_races_is_what_the_dial_shows():
     winners = [race_figure.race(race_figure.Dials(error=error))["winners"] for error in errors]
     differ = [own["p"] != own["q"] for own in winners]
     assert facts.values["error"] == errors[differ.index(True)] > 0
+    shown = [facts.figures[at].data["dials"]["error"] for at in (0, facts.shows.picture - 3)]
+    assert shown == [0, facts.values["error"]], "Show me sets the dial to the answer"
 
 
 def test_the_dials_of_the_race():

@@ -29,6 +29,7 @@ CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
 MACHINES = {"in memory": BLUE, "on disk": "#c77700", "on this machine": GREEN}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SIGNS = str.maketrans("\n\t \r", "↵⇥·↵")  # for white space
+FAMILY = "ui-sans-serif, system-ui, sans-serif"  # as the page
 LABEL_HEIGHT = 0.09  # of the height of a figure of the page
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
 
@@ -40,11 +41,11 @@ def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
         template="none",
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": TEXT, "size": 13},
+        font={"color": TEXT, "size": 13, "family": FAMILY},
         title={"text": title, "font": {"size": 15}},
         margin={"l": 64, "r": 24, "t": 48, "b": 112},
         legend={"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom"},
-        hoverlabel={"font": {"size": 13}},
+        hoverlabel={"font": {"size": 13, "family": FAMILY}},
         uirevision="keep",
     )
     axis = {"gridcolor": GRID, "zerolinecolor": GRID, "linecolor": GRID, "automargin": True}
@@ -157,8 +158,8 @@ def label_lines(fig: go.Figure) -> go.Figure:
             xshift=4,
             font={"color": line.line.color, "size": 13},
         )
-    # In the margin, where no grid line crosses them; a letter is some 7 pixels wide.
-    return fig.update_layout(showlegend=False, margin_r=8 + 7 * longest)
+    # In the margin, where no grid line crosses them; a letter is some 8 pixels wide.
+    return fig.update_layout(showlegend=False, margin_r=10 + 8 * longest)
 
 
 def explain_marks(fig: go.Figure, text: str) -> None:

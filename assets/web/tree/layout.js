@@ -210,17 +210,16 @@ export function roomyLayout(step, isOpen, room) {
  * @returns {Layout}
  */
 export function sparseLayout(step) {
-  const { marks, rows, columns, spine } = treeLayout(step, () => true);
-  const heights = new Array(rows).fill(0.45);
-  for (const mark of marks) {
+  const layout = treeLayout(step, () => true);
+  const heights = new Array(layout.rows).fill(0.45);
+  for (const mark of layout.marks) {
     mark.bare = mark.outcome === 'unreached';
     if (!mark.bare) heights[mark.y] = 1;
     mark.leaf ||= mark.outcome === 'rejected'; // no name follows
   }
-  heights[spine] = 1.46; // two lines of names
-  const ends = heights.map((_, row) => heights.slice(0, row + 1).reduce((a, b) => a + b));
-  const top = (/** @type {number} */ row) => ends[row] - heights[row];
-  const staggered = top(spine);
-  for (const mark of marks) mark.y = top(mark.y);
-  return { marks, rows: ends[rows - 1], columns, spine: staggered, staggered };
+  heights[layout.spine] = 1.46; // two lines of names
+  const top = (/** @type {number} */ row) => heights.slice(0, row).reduce((a, b) => a + b, 0);
+  for (const mark of layout.marks) mark.y = top(mark.y);
+  const staggered = top(layout.spine);
+  return { ...layout, rows: top(layout.rows), spine: staggered, staggered };
 }

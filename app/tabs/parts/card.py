@@ -13,7 +13,7 @@ from specviz.view.payload import page_json
 from .web import component
 
 WORDS = (
-    '<section class="sv-card"><h2 data-plays="Arrows change the question"></h2>'
+    '<section class="sv-card"><h2></h2>'
     '<p class="sv-answer"></p><p class="sv-source"></p><p class="sv-read"></p>'
     '<p class="sv-files sv-ui"></p></section>'
 )

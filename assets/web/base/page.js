@@ -2,7 +2,6 @@
 // presented on a projector, in large type and with nothing but the pictures.
 
 import { publish } from './bus.js';
-import { make, queryAll } from './dom.js';
 import { closedByEscape } from './escape.js';
 import { keys } from './keys.js';
 
@@ -91,21 +90,7 @@ export function present(on) {
   // If the browser rejects full screen (inside another page, say), the page still has large type.
   if (on) root.requestFullscreen?.().catch(() => {});
   else if (document.fullscreenElement) document.exitFullscreen();
-  if (on) hintKeys();
   publish('type'); // pictures measure it when they are drawn
   // and plotly when the window changes
   requestAnimationFrame(() => window.dispatchEvent(new Event('resize')));
-}
-
-const HINT = 3000; // milliseconds that the keys are named
-
-/** What the keys do, for a moment: what data-plays says of the part on the screen. */
-function hintKeys() {
-  const playing = queryAll(document, '[data-plays]');
-  const plays = playing.find(part => part.checkVisibility())?.dataset.plays;
-  const always = 'Pointing at ✕ shows the tabs · ✕ or Escape ends';
-  const text = plays ? `${plays} · ${always}` : always;
-  const hint = make('p', text, 'sv-key-hint');
-  document.body.append(hint);
-  setTimeout(() => hint.remove(), HINT);
 }

@@ -24,9 +24,9 @@ const distance = (a, b) =>
   Math.max(0, a.left - b.right, b.left - a.right) + Math.max(0, a.top - b.bottom, b.top - a.bottom);
 
 /**
- * The top left corner of the card, in the coordinates of the boxes, and how far it reaches out of
- * the room, 0 where it does not. Above the room stands the sentence on the node, which says what
- * the card says, so some of that is covered rather than what stands below.
+ * The top left corner of the card, in the coordinates of the boxes. Above the room stands the
+ * sentence on the node, which says what the card says, so some of that is covered rather than what
+ * stands below.
  * @param {{ width: number, height: number }} card
  * @param {Box} node
  * @param {Box[]} path what must stay visible
@@ -37,7 +37,7 @@ export function placeCard({ width, height }, node, path, others, room) {
   const lefts = placesBetween(room.left, room.right - width, [node.left, node.right + GAP]);
   const beside = [node.bottom + GAP, node.top - GAP - height, room.top, room.bottom - height];
   const highest = Math.min(room.top, ...path.map(box => box.top - GAP)) - height;
-  let best = { left: room.left, top: highest, excess: height, cost: Infinity };
+  let best = { left: room.left, top: highest, cost: Infinity };
   for (const top of placesBetween(highest, room.bottom, beside)) {
     for (const left of lefts) {
       const card = { left, top, right: left + width, bottom: top + height };
@@ -46,7 +46,7 @@ export function placeCard({ width, height }, node, path, others, room) {
       const covered = others.filter(({ box }) => overlap(card, box));
       const weight = excess + covered.reduce((sum, other) => sum + other.weight, 0);
       const cost = COVERED * weight + distance(card, node);
-      if (cost < best.cost) best = { left, top, excess, cost };
+      if (cost < best.cost) best = { left, top, cost };
     }
   }
   return best;

@@ -118,7 +118,7 @@ export function nodeCard(element, openNumbers) {
     card.classList.toggle('picked', isPicked);
     title.replaceChildren(make('span', tokenOf(step, node), 'sv-token'), ' ', outcome);
     const lines = node === null ? [] : linesOf(step, node);
-    list.replaceChildren(...lines.flatMap(([name, value]) => [term(name), make('dd', value)]));
+    list.replaceChildren(...lines.flatMap(([name, at]) => [make('dt', name), make('dd', at)]));
     conclusion.textContent = node === null ? '' : conclusionOf(step, node);
     nodeKey = key;
     mustSee = new Set(['0', ...step.path, 'last'].map(String));
@@ -146,14 +146,8 @@ export function nodeCard(element, openNumbers) {
       top: Math.max(0, high),
       bottom: Math.min(innerHeight, low),
     };
-    /** @param {boolean} isLow all numbers in one line, where a room is too low for one a line */
-    const placed = isLow => {
-      card.classList.toggle('low', isLow);
-      const size = { width: card.offsetWidth, height: card.offsetHeight };
-      return placeCard(size, node, path, others, room);
-    };
-    let { left, top, excess } = placed(false);
-    if (excess) ({ left, top } = placed(true));
+    const size = { width: card.offsetWidth, height: card.offsetHeight };
+    const { left, top } = placeCard(size, node, path, others, room);
     Object.assign(card.style, { left: `${left - canvas.left}px`, top: `${top - canvas.top}px` });
   }
 
@@ -167,19 +161,13 @@ export function nodeCard(element, openNumbers) {
 }
 
 /**
- * A name, of which a low card has the part that is marked.
- * @param {string[]} parts the second is marked
- */
-const term = ([before, name, after]) => make('dt', [before, make('b', name), after]);
-
-/**
- * What is known of a node, names in three parts and values.
+ * What is known of a node, names and values.
  * @param {Step} step
  * @param {number} node
- * @returns {[string[], string][]}
+ * @returns {[string, string][]}
  */
 export function linesOf(step, node) {
-  const lines = /** @type {[string[], string][]} */ ([]);
+  const lines = /** @type {[string, string][]} */ ([]);
   const p = step.p[node];
   const q = step.q[node];
   const accept = step.accept[node];
@@ -187,18 +175,16 @@ export function linesOf(step, node) {
   // A later child is compared with what is left, not with p and q.
   const left = siblingsOf(step, node)[0] === node ? null : leftOf(step, node);
   if (left) {
-    lines.push([['the target’s ', 'residual', ''], short(left.residual)]);
-    const name = left.withoutTried ? 'draft without what was tried' : 'q';
-    lines.push([['the ', name, ''], short(left.draft)]);
+    lines.push(['the target’s residual', short(left.residual)]);
+    const name = left.withoutTried ? ' without what was tried' : '’s probability q';
+    lines.push([`the draft${name}`, short(left.draft)]);
   } else {
-    if (typeof p === 'number') lines.push([['the target’s probability ', 'p', ''], short(p)]);
-    if (typeof q === 'number') lines.push([['the draft’s probability ', 'q', ''], short(q)]);
+    if (typeof p === 'number') lines.push(['the target’s probability p', short(p)]);
+    if (typeof q === 'number') lines.push(['the draft’s probability q', short(q)]);
   }
   const isCompared = typeof accept === 'number' && typeof coin === 'number';
   const [draw, chance] = isCompared ? comparedTexts(coin, accept) : [];
-  if (typeof accept === 'number')
-    lines.push([['', 'kept with', ' probability'], chance ?? short(accept)]);
-  if (typeof coin === 'number')
-    lines.push([['the draw ', 'u', ', from 0 to 1'], draw ?? short(coin)]);
+  if (typeof accept === 'number') lines.push(['kept with probability', chance ?? short(accept)]);
+  if (typeof coin === 'number') lines.push(['the draw u, from 0 to 1', draw ?? short(coin)]);
   return lines;
 }

@@ -121,9 +121,9 @@ test('the card at a node stays in its room where a place in it is free, however 
   const room = box(0, 0, 400, 300);
   const path = [box(0, 180, 400, 20)];
   const low = placeCard({ width: 150, height: 140 }, box(100, 220, 40, 20), path, [], room);
-  assert.deepEqual([low.excess, low.top + 140 <= 176], [0, true], 'above the path');
+  assert.ok(low.top >= 0 && low.top + 140 <= 176, 'above the path');
   const high = placeCard({ width: 150, height: 240 }, box(100, 220, 40, 20), path, [], room);
-  assert.ok(high.excess > 0 && high.top < 0, 'over the sentence rather than the buttons');
+  assert.ok(high.top < 0, 'over the sentence rather than the buttons');
   const branches = [{ box: box(0, 0, 240, 180), weight: 1 }];
   const card = { width: 150, height: 140 };
   const beside = placeCard(card, box(100, 220, 40, 20), path, branches, room);

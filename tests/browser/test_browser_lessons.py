@@ -188,51 +188,12 @@ def test_the_charts_of_a_lesson_have_the_type_of_the_page_and_stay_in_their_fram
                 present(page)
 
 
-COVERED = """() => {
-  const card = document.querySelector('#sv-lessons .sv-node-card').getBoundingClientRect();
-  const parts = '#sv-lessons :is(.sv-svg .node:is(.r, .a, .bonus, .correction), ' +
-    '.sv-legend > span, .sv-player button, .sv-under button)';
-  return [...document.querySelectorAll(parts)].filter(part => {
-    const other = part.getBoundingClientRect();
-    return part.checkVisibility() && card.left < other.right && other.left < card.right &&
-      card.top < other.bottom && other.top < card.bottom;
-  }).map(part => part.textContent);
-}"""
-
-
-def test_the_card_at_a_node_leaves_the_path_the_legend_and_the_buttons(page):
-    card, scrub = page.locator("#sv-lessons .sv-node-card"), page.locator("#sv-lessons .sv-scrub")
-    for name in ("accept", "trees", "one-pass"):
-        lesson = choose(page, name)
-        steps = lesson["pictures"][lesson["opens"]["picture"]]["message"]["steps"]
-        for width, height in ((390, 844), (1280, 800)):
-            resize(page, {"width": width, "height": height})
-            page.locator("#sv-lessons .sv-canvas").evaluate("box => box.scrollIntoView()")
-            for step in [step for step in steps if "rejected" in step["outcome"]][:3]:
-                scrub.evaluate(
-                    "(bar, at) => { bar.value = at; bar.dispatchEvent(new Event('input')); }",
-                    step["index"],
-                )
-                expect(page.locator("#sv-lessons .sv-svg")).to_have_attribute(
-                    "data-step", str(step["index"])
-                )
-                page.locator("#sv-lessons .sv-svg .node.rejected .shape").first.click(force=True)
-                if width == 390:  # a card would cover the sentence that says the same
-                    expect(card).to_be_hidden()
-                    continue
-                expect(card).to_contain_text("rejected")
-                # a sentence that takes another line moves the tree, a frame later
-                page.wait_for_function(f"({COVERED})().length === 0")
-            page.keyboard.press("Escape")
-
-
 def test_the_numbers_of_a_node_open_in_a_lesson(page):
     choose(page, "accept")  # which opens with a node selected
     # The sentence says what the node is, and no card covers it or the tree.
     expect(page.locator("#sv-lessons .node.selected")).to_be_visible()
     expect(page.locator("#sv-lessons .sv-node-card")).to_be_hidden()
-    page.locator("#sv-lessons .node.selected .shape").click(force=True)
-    page.locator("#sv-lessons .sv-node-card").get_by_role("button", name="In numbers").click()
+    page.locator("#sv-lessons .sv-why-fold summary").click()
     expect(page.locator("#sv-lessons .sv-detail")).to_contain_text("draft q")
 
 

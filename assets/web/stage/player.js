@@ -7,7 +7,6 @@ import { follow, spansOf } from '../base/ribbon.js';
 import { sayTerms } from '../base/terms.js';
 import { treeView } from '../tree/view.js';
 import { headlineOf, writePassBars } from './beside_plain.js';
-import { fly } from './flight.js';
 import { runHistory } from './history.js';
 import { inspectorView, nodeCard } from './inspector.js';
 import { drawLegend, writeControls, writeLegend, writeMeasures } from './panel.js';
@@ -150,10 +149,8 @@ export function runPlayer(element, around = {}) {
     writeControls(element, current, run.steps.length, playing, frame?.phase ?? 4);
     if (!step || !frame) return follow($('ribbon'), spans, current);
     const count = countWritten(step, frame);
-    const arriving = spans[current].slice(0, count).filter(span => span.matches('.later'));
     tree.show(step, frame);
     follow($('ribbon'), spans, current, count);
-    if (playing) fly(element, arriving, tree.place);
     tree.select(pinned);
     markPlace(around, $('svg'), placeText(current, pinned), originOf(run));
     writeLegend(element, step, frame);

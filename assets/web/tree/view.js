@@ -218,8 +218,6 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
       ...(across && { ArrowLeft: walk('parent'), ArrowRight: walk('child') }),
       Enter: selected !== null && (() => unfold(String(selected))),
     }),
-    /** Where a mark stands on the screen. @param {string} key */
-    place: key => canvas.querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect() ?? null,
   };
 }
 

@@ -45,7 +45,7 @@ def test_less_than_a_megabyte_travels_before_a_curve_is_opened(serve, chromium, 
 
 LINKS = {
     "tab=compare": "Compare",
-    "lesson=trees": "Lessons",
+    "lesson=3": "Lessons",
     "tab=learn": "Lessons",
     "tab=papers&paper=dyspec": "Lessons",
     "lab=tree": "Tree lab",

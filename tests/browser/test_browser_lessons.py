@@ -84,7 +84,7 @@ def test_every_lesson_opens_its_pictures_and_none_is_clipped(page, every):
 
 
 def test_the_dials_of_the_race_run_it_again(book):
-    page = book("lesson=races")
+    page = book("lab=race")  # the page that the lesson took the place of
     opened(page, "races")
     page.get_by_role("button", name="The race", exact=True).click()
     result = page.locator(".sv-race-result")
@@ -280,12 +280,14 @@ def test_presented_another_run_of_a_lesson_is_named(book):
     expect(page.locator(".sv-lessons-example")).to_have_text("Another run: SpecInfer’s rule")
 
 
-def test_links_lead_to_a_step(book):
+def test_links_lead_to_a_step_and_older_numbers_to_their_lesson(book):
     page = book("lesson=sequoia&recording=1&step=3&node=1")
     expect(page.locator("#sv-lessons .sv-where")).to_contain_text("step 3 of")
     expect(page.locator(".sv-lesson-pictures button").nth(1)).to_have_attribute(
         "aria-pressed", "true"
     )
+    page = book("lesson=8")
+    opened(page, "cost")
     page.get_by_role("tab", name="Explore").click()
     page.wait_for_url(lambda address: "lesson" not in address)
 

@@ -16,7 +16,7 @@ class Tab(NamedTuple):
         title: its name on the page and in links.
         build: takes the service and lays it out.
         styles: its style sheets under assets/web, without ".css".
-        query: a parameter of an address that opens it, as ?lesson=trees does; "lab=tree" opens at
+        query: a parameter of an address that opens it, as ?lesson=3 does; "lab=tree" opens at
             beginnings of "tree".
     """
 

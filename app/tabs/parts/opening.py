@@ -17,11 +17,13 @@ OLD = {  # former names of tabs, which links still use
         "measure",
     ),
 }
+OLD_QUERIES = [["Lessons", "lab=race"], ["Lessons", "lab=sender and receiver"]]
 
 
 def opens(tabs: Sequence[Tab]) -> str:
-    """JavaScript that says which tab an address such as ?tab=compare or ?lesson=trees opens."""
-    named = [[tab.title, tab.query] for tab in tabs]
+    """JavaScript that says which tab an address such as ?tab=compare or ?lesson=3 opens."""
+    # Older addresses first: some of them name what is a part of another tab now.
+    named = [*OLD_QUERIES, *([tab.title, tab.query] for tab in tabs)]
     return f"""() => {{
       const parameters = new URLSearchParams(location.search);
       const tabs = {json.dumps(named)}, old = {json.dumps(OLD)};

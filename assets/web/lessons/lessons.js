@@ -20,15 +20,28 @@ import { timesFigure } from './times.js';
 const FIGURES = { race: raceFigure, times: timesFigure, lossy: lossyFigure };
 /** @type {import('./types.js').Block[]} */
 const FAILED = [{ spans: [['The lesson could not be loaded. Choose it again to retry.', '']] }];
+const OLD_PAGES = /^(race|sender)/; // of the Lab, which are part of a lesson now
 
 /**
- * The position of the lesson in an address such as ?lesson=trees; null where none is named.
+ * The position of the lesson in an address such as ?lesson=trees; null where none is asked for.
+ * Older links have numbers.
  * @param {string} search
  * @param {import('./types.js').Start} start
  */
-export function lessonOf(search, { lessons }) {
-  const name = new URLSearchParams(search).get('lesson');
-  return name === null ? null : Math.max(0, lessons.findIndex(([id]) => id === name));
+export function lessonOf(search, { lessons, old }) {
+  const request = new URLSearchParams(search),
+    lesson = request.get('lesson');
+  if (lesson === null)
+    return OLD_PAGES.test(request.get('lab') ?? '')
+      ? lessons.findIndex(([name]) => name === 'races')
+      : null;
+  const name = /^\d+$/.test(lesson.trim())
+    ? old[Math.min(old.length - 1, Number(lesson))]
+    : lesson.trim();
+  return Math.max(
+    0,
+    lessons.findIndex(([id]) => id === name),
+  );
 }
 
 /** The rows of the highest tree of a run. @param {Step[]} steps */

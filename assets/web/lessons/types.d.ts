@@ -34,9 +34,13 @@ export interface Lesson {
   pictures: Picture[];
 }
 
-/** What the page starts with: name and title of every lesson. */
+/**
+ * What the page starts with: name and title of every lesson, and the names behind the numbers of
+ * older links.
+ */
 export interface Start {
   lessons: [string, string][];
+  old: string[];
 }
 
 /** What a figure is handed beside its data. */

@@ -176,15 +176,27 @@ test('round numbers on an axis', () => {
   assert.deepEqual(ticks(0, 0, 5), [0]);
 });
 
-test('a link opens a lesson by its name', () => {
+test('a link opens a lesson by its name, by an older number or by a page that is part of it now', () => {
   const start = {
     lessons: [
       ['one-pass', 'A'],
       ['trees', 'B'],
+      ['races', 'C'],
     ],
+    old: ['one-pass', 'trees', 'races'],
   };
+  const asked = [
+    '',
+    '?lesson=trees',
+    '?lesson=1',
+    '?lesson=99',
+    '?lesson=-7',
+    '?lesson=nothing',
+    '?lab=race',
+    '?lab=tree',
+  ];
   assert.deepEqual(
-    ['', '?lesson=trees', '?lesson=nothing'].map(search => lessonOf(search, start)),
-    [null, 1, 0],
+    asked.map(search => lessonOf(search, start)),
+    [null, 1, 1, 2, 0, 0, 2, null],
   );
 });

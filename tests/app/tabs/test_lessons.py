@@ -147,9 +147,10 @@ def test_a_lesson_travels_as_strict_json(name):
     )
 
 
-def test_any_name_gives_a_lesson():
+def test_any_name_gives_a_lesson_and_older_numbers_have_one():
     for name in ("nothing", None, 3, [], {}, float("nan")):
         assert json.loads(lessons.open_lesson(name))["name"] == next(iter(lessons.LESSONS))
+    assert set(lessons.OLD) <= set(lessons.LESSONS) and len(lessons.OLD) == 14
 
 
 def test_a_value_is_never_taken_for_markup(tmp_path, monkeypatch):

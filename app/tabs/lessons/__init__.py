@@ -28,22 +28,11 @@ LESSONS = {
     module.LESSON.name: module.LESSON
     for module in (one_pass, accept, trees, sequoia, races, cost, drafts, exact, lossy)
 }
+# Names of the lessons that older links call by a number.
 OLD = (
-    "one-pass",
-    "one-pass",
-    "one-pass",
-    "accept",
-    "trees",
-    "sequoia",
-    "sequoia",
-    "races",
-    "cost",
-    "drafts",
-    "drafts",
-    "trees",
-    "sequoia",
-    "cost",
-)  # names of the lessons that links call by a number
+    "one-pass one-pass one-pass accept trees sequoia sequoia races cost drafts drafts trees "
+    "sequoia cost"
+).split()
 
 
 def build(service: RunService) -> None:

@@ -29,10 +29,22 @@ LESSONS = {
     for module in (one_pass, accept, trees, sequoia, races, cost, drafts, exact, lossy)
 }
 # Names of the lessons that older links call by a number.
-OLD = (
-    "one-pass one-pass one-pass accept trees sequoia sequoia races cost drafts drafts trees "
-    "sequoia cost"
-).split()
+OLD = [
+    "one-pass",
+    "one-pass",
+    "one-pass",
+    "accept",
+    "trees",
+    "sequoia",
+    "sequoia",
+    "races",
+    "cost",
+    "drafts",
+    "drafts",
+    "trees",
+    "sequoia",
+    "cost",
+]
 
 
 def build(service: RunService) -> None:

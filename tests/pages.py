@@ -148,10 +148,10 @@ def each_tab(page, tabs):
 def presented(page):
     """What is crowded while a page is presented."""
     present(page)
-    expect(page.locator("html")).to_have_class("sv-present")
+    expect(page.locator("html")).to_have_id("sv-present")
     faults = crowded(page, 5)
     page.keyboard.press("Escape")
-    expect(page.locator("html")).not_to_have_class("sv-present")
+    expect(page.locator("html")).not_to_have_id("sv-present")
     return faults
 
 

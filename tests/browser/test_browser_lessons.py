@@ -2,7 +2,6 @@
 loaded."""
 
 import json
-import re
 
 import pytest
 from playwright.sync_api import expect
@@ -150,7 +149,7 @@ def test_a_lecture_by_arrow_keys(page):
         page.keyboard.press("ArrowRight")
     opened(page, "sequoia")
     page.keyboard.press("Escape")
-    expect(page.locator("html")).not_to_have_class(re.compile("sv-present"))
+    expect(page.locator("html")).not_to_have_id("sv-present")
 
 
 OUTSIDE = """() => { const svg = document.querySelector('.sv-lesson-times svg');
@@ -210,7 +209,7 @@ def test_presented_no_card_covers_the_tree_and_every_rule_of_the_lossy_lesson_is
     expect(page.locator("#sv-lessons .node.selected")).to_have_count(0)
     expect(page.locator("#sv-lessons .sv-caption")).not_to_contain_text("rejected")
     page.keyboard.press("Escape")  # leaves the presentation, not only the selected node
-    expect(page.locator("html")).not_to_have_class("sv-present")
+    expect(page.locator("html")).not_to_have_id("sv-present")
     page.locator(".sv-lessons-list button").nth(NAMES.index("lossy")).click()
     opened(page, "lossy")
     for choice in page.locator(".sv-lossy-choice").all():

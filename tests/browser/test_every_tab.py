@@ -132,7 +132,7 @@ def test_a_narrow_window_never_presents(seen):
     """Its menu has the theme alone, and what is presented ends where the window becomes narrow."""
     present(seen)
     resize(seen, NARROW)
-    expect(seen.locator("html")).not_to_have_class("sv-present")
+    expect(seen.locator("html")).not_to_have_id("sv-present")
     seen.locator(".sv-view summary").click()
     expect(seen.locator(".sv-view button:visible")).to_have_text(["Dark theme"])
     resize(seen, WIDE)

@@ -204,14 +204,14 @@ def test_escape_closes_the_topmost_of_what_is_open(serve, visit):
     page.locator("#sv-headline .sv-term").first.hover()
     expect(tip).to_be_visible()
     page.evaluate("document.querySelector('.sv-present-button').click()")
-    expect(html).to_have_class("sv-present")
+    expect(html).to_have_id("sv-present")
     expect(tip).to_be_hidden()
     page.locator(f"{STAGE} .sv-svg .node.accepted .shape").first.click()
     page.keyboard.press("Escape")
     expect(card).to_be_hidden()
-    expect(html).to_have_class("sv-present")
+    expect(html).to_have_id("sv-present")
     page.keyboard.press("Escape")
-    expect(html).not_to_have_class("sv-present")
+    expect(html).not_to_have_id("sv-present")
 
 
 def test_no_line_of_the_text_is_cut_when_it_is_presented(page):

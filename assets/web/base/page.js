@@ -66,7 +66,7 @@ export function menu(details, closing = details.querySelectorAll('button')) {
   return details;
 }
 
-export const presents = () => document.documentElement.classList.contains('sv-present');
+export const presents = () => document.documentElement.id === 'sv-present';
 
 /**
  * Presented, the parts of a box fill the screen one by one, and keys go to the next.
@@ -86,7 +86,7 @@ export function turnsPages(box) {
 export function present(on) {
   if (on === presents()) return;
   const root = document.documentElement;
-  root.classList.toggle('sv-present', on);
+  root.id = on ? 'sv-present' : '';
   // If the browser rejects full screen (inside another page, say), the page still has large type.
   if (on) root.requestFullscreen?.().catch(() => {});
   else if (document.fullscreenElement) document.exitFullscreen();

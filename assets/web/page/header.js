@@ -44,7 +44,7 @@ export function pageHeader(element) {
   theme.addEventListener('click', () => body.classList.toggle('dark'));
   new MutationObserver(dark).observe(body, { attributeFilter: ['class'] });
   dark();
-  new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['class'] });
+  new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['id'] });
   explainTerms(element);
   followTabs();
   subscribe('open-lab', element, () => openTab('verification lab'));

@@ -1,7 +1,6 @@
 """For everyone: large type, contrast in light and dark, and a keyboard that reaches everything;
 test_every_tab.py has what axe-core finds."""
 
-
 import pytest
 from playwright.sync_api import expect
 

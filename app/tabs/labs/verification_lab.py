@@ -182,6 +182,8 @@ def result(request: NodeRequest, name: str) -> tuple[JsonObject, Outcome | None]
         "runs": 0,
     }
     if not match.possible:
+        if rule.chain_only and request.children > 1:  # in the words of this page's menu
+            row["reason"] = f"{rule.title} needs a chain: choose “a chain of 2”."
         return row, None
     if rule.shared_noise or outcomes(request, match.scheme) > MOST_RUNS:
         return row | {"kind": "proven" if rule.is_built_in() else "only declared"}, None

@@ -14,7 +14,7 @@ def fastest_sentence(best: dict[str, tuple[str, float]], decimals: int = 1) -> s
     sentences = []
     than_what = " as plain decoding"  # said once
     for place, (tree, speed) in best.items():
-        fact = "none of these trees is faster than plain decoding"
+        fact = "none is faster than plain decoding"
         if speed > 1:
             fact = f"{tree}, {speed:.{decimals}f} times as fast{than_what}"
         than_what = ""

@@ -113,7 +113,7 @@ def text_of(control: gr.components.Component, value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, float):
-        return f"{value:.17g}"
+        return repr(value).removesuffix(".0")
     return str(value)
 
 

@@ -120,10 +120,10 @@ export function treeLab(element, start, askTrees) {
     trees = answer.trees;
     $('cards').replaceChildren(...trees.map(card));
     $('question').textContent = `Which tree is fastest ${basis.heading}?`;
-    $('answer').textContent = answer.answer.replaceAll('-', '\u2011'); // no name is broken
+    // no name is broken
+    $('answer').textContent = answer.answer.replaceAll('-', '\u2011').replace('On ', 'On\xa0');
     $('about').replaceChildren(`${basis.about} `, make('strong', answer.others));
     root.style.setProperty('--about', JSON.stringify(` ${basis.about}`)); // when presented
-    $('why').textContent = answer.why;
     open(trees.some(tree => tree.name === name) ? name : 'sequoia');
   }
 
@@ -165,6 +165,7 @@ export function treeLab(element, start, askTrees) {
     $('name').textContent = `${tree.title}: ${sizesOf}, ${plural(tree.passes, 'draft pass')}`;
     // Every row of a large tree has its height, and the page scrolls.
     $('tree').style.setProperty('--rows', String(leavesOf(tree)));
+    $('why').textContent = tree.why;
     $('masked').textContent = `Attention mask: ${tree.title}`;
     picture.show(stepOf(tree));
     $('mask').replaceChildren(maskPicture(tree));

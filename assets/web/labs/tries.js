@@ -69,7 +69,7 @@ export function tryStepper(root) {
     if (!run) {
       $('where').textContent = '';
       $('track').replaceChildren();
-      $('try').replaceChildren(make('p', 'This rule is incompatible with this tree.'));
+      $('try').replaceChildren();
       return;
     }
     $('where').textContent = at.atEnd ? 'result' : `try ${at.at + 1} of ${run.tries.length}`;

@@ -13,6 +13,8 @@ export interface LabTree {
   nodes: number;
   levels: number;
   passes: number;
+  /** Why another is faster, or "". */
+  why: string;
 }
 
 /** The trees of a vector, with the sentences about them. */
@@ -22,7 +24,6 @@ export interface Trees {
   answer: string;
   /** Which sizes would be faster, or "". */
   others: string;
-  why: string;
 }
 
 /** Whose acceptance and pass times the numbers rest on: before the headline, and below it. */

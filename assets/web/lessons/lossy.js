@@ -19,7 +19,10 @@ export function lossyFigure(box, start, server) {
 
   const tree = make('select', rules.trees.map(name => new Option(name)));
   tree.value = rules.tree;
-  tree.addEventListener('change', () => ask());
+  tree.addEventListener('change', () => {
+    write();
+    ask();
+  });
 
   const rows = make('div', '', 'sv-v-rows');
   const lines = rules.rules.map(({ words }, number) => line(words, number));
@@ -39,6 +42,8 @@ export function lossyFigure(box, start, server) {
       write();
     },
     text => {
+      tree.value = rules.tree;
+      write();
       score.textContent = text;
     },
   );
@@ -65,12 +70,14 @@ export function lossyFigure(box, start, server) {
   function write() {
     lines.forEach(({ row, choice, verdict }, number) => {
       const rule = rules.rules[number];
-      const isJudged = start.answered || answers[number] !== null;
+      const isKnown = rules.tree === tree.value; // or the answer about a new tree is awaited
+      const isJudged = isKnown && (start.answered || answers[number] !== null);
       press(choice, [true, false].indexOf(/** @type {any} */ (answers[number])));
       const isRight = (start.answered || answers[number]) === !rule.wrong_on;
       let answer = isRight ? 'Yes. ' : 'No. ';
       if (start.answered) answer = '';
       verdict.textContent = isJudged ? answer + sentence(rule) : guesses(rule);
+      if (!isKnown) verdict.textContent = 'Computing …';
       row.className = '';
       if (isJudged) row.className = isRight ? 'right' : 'wrong';
     });

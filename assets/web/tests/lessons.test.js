@@ -23,14 +23,19 @@ const four = answered => ({
   rules: [rule('one', ''), rule('two', 'two children')],
 });
 
+// What linkedom has no like of.
+globalThis.Option = function option(name) {
+  return Object.assign(document.createElement('option'), { textContent: name, value: name });
+};
+
+function choosable() {
+  const select = Object.getPrototypeOf(document.createElement('select'));
+  Object.defineProperty(select, 'value', { value: '', writable: true, configurable: true });
+}
+
 test('a right answer and a wrong one differ in word and class, and each is counted', () => {
   const box = freshPage('<div></div>').querySelector('div');
-  // What linkedom has no like of.
-  globalThis.Option = function option(name) {
-    return Object.assign(document.createElement('option'), { textContent: name, value: name });
-  };
-  const select = Object.getPrototypeOf(document.createElement('select'));
-  Object.defineProperty(select, 'value', { value: '', writable: true });
+  choosable();
   lossyFigure(box, four(false), {});
   const [first, second] = box.querySelectorAll('.sv-lossy-rules tr');
   const says = row => row.querySelector('p').textContent;
@@ -46,4 +51,37 @@ test('a right answer and a wrong one differ in word and class, and each is count
   assert.match(box.querySelector('.sv-lossy-score').textContent, /^2 of 2 answered, 1 right/);
   answer(second, 'lossy');
   assert.equal(second.className, 'right');
+});
+
+test('until the server answered about another tree, no rule is judged on the one before', async () => {
+  const box = freshPage('<div></div>').querySelector('div');
+  choosable();
+  let answer = text => text;
+  const server = { four_rules: () => new Promise(resolve => (answer = resolve)) };
+  const other = { ...four(false), tree: 'two children' };
+  lossyFigure(box, four(false), server);
+  const says = () => box.querySelector('.sv-lossy-rules p').textContent;
+  const choose = async tree => {
+    const select = box.querySelector('select');
+    select.value = tree;
+    select.dispatchEvent(new window.Event('change'));
+    await new Promise(done => setTimeout(done, 5));
+  };
+  box.querySelector('.sv-lossy-rules button').click();
+  assert.match(says(), /^Yes/);
+  await choose('two children');
+  assert.equal(says(), 'Computing …');
+  const late = answer;
+  await choose('a chain');
+  late(JSON.stringify(other));
+  await new Promise(done => setTimeout(done));
+  assert.match(says(), /^Yes/, 'the tree that is chosen now');
+  await choose('two children');
+  answer(JSON.stringify(other));
+  await new Promise(done => setTimeout(done));
+  assert.match(says(), /^Yes/);
+  await choose('a chain');
+  answer('{"error": "No."}');
+  await new Promise(done => setTimeout(done));
+  assert.equal(box.querySelector('select').value, 'two children', 'what is shown');
 });

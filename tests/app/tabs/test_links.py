@@ -88,6 +88,8 @@ def test_one_wrong_value_is_named_once_and_costs_nothing_else(page):
 def test_what_the_page_opens_with_makes_a_link_too(page):
     opened = links.read(page, links.write(page, list(start(page).values())))
     assert opened.values == start(page) and opened.changes == []
+    for value, text in ((0.6, "0.6"), (1.0, "1"), (1e-07, "1e-07")):
+        assert links.text_of(gr.Slider(), value) == text, "as short as it can be"
 
 
 def test_controls_may_stand_in_several_columns():

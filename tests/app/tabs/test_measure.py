@@ -123,7 +123,7 @@ def test_the_worst_prediction_is_the_one_that_is_named():
 def test_where_no_tree_is_faster_the_answer_says_so():
     slow = replace(recorded.read().costs["memory"], target_s=(10.0,) * 7, spread={})
     text = fastest_tree({"in memory": forecast((0.5,), slow, (2, 4), (1, 2))})
-    assert text == "In memory: none of these trees is faster than plain decoding."
+    assert text == "In memory: none is faster than plain decoding."
 
 
 def test_json_for_the_page_cannot_be_markup():

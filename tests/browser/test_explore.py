@@ -142,8 +142,8 @@ def test_verification_plays_when_a_step_is_opened_and_can_be_paused(serve, visit
     expect(svg).to_have_attribute("data-phase", "4")
     expect(page.locator(f"{STAGE} .sv-ribbon .here.later")).to_have_count(0)
     words = {
-        "1": "Node 1 of",
-        "2": "One target pass",
+        "1": "The draft, cheaper than the target, proposes",
+        "2": "One pass of the target",
         "3": "is tried|only child",
         "4": "drafted tokens accepted",
     }

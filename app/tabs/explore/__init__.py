@@ -38,6 +38,8 @@ from .sampler import COUNTS, STOPPED, noted, sample
 TITLE = "Explore"
 # what the run on the stage shows
 HEADLINE = (
+    '<p class="sv-newcomer sv-ui">'
+    '<button type="button" class="sv-plain">New here? Lesson 1</button></p>'
     '<h2 class="sv-headline"><em></em><span></span> <small></small></h2>'
     '<progress class="sv-progress" aria-label="loading" hidden></progress>'
 )

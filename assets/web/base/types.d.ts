@@ -91,8 +91,8 @@ interface Messages {
   opened: { search: string, why?: 'run' | 'fix' };
   /** The page's type was made larger or smaller. */
   type: void;
-  /** The lab that waits on its tab is to be shown. */
-  'open-lab': void;
+  /** Another tab is to be shown, by its name in links. */
+  'open-tab': string;
   /** A node for that lab, by which rule it was decided and where. */
   node: Taken & { rule?: string; from: string };
 }

@@ -22,7 +22,7 @@ export function opensInLab(step, key, head, index) {
   if (!content) return null;
   return () => {
     publish('node', { ...content, rule: head.rule, from: `step ${index + 1}` });
-    publish('open-lab');
+    publish('open-tab', 'verification lab');
   };
 }
 

@@ -47,5 +47,5 @@ export function pageHeader(element) {
   new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['id'] });
   explainTerms(element);
   followTabs();
-  subscribe('open-lab', element, () => openTab('verification lab'));
+  subscribe('open-tab', element, openTab);
 }

@@ -1,7 +1,7 @@
 // The sentence above everything: what the run on the stage shows, and whether the controls hold
 // something else by now.
 
-import { subscribe } from '../base/bus.js';
+import { publish, subscribe } from '../base/bus.js';
 import { button, fieldIn, make, query } from '../base/dom.js';
 import { closedByEscape } from '../base/escape.js';
 import { onPage } from '../base/page.js';
@@ -10,6 +10,7 @@ import { isOver, originOf, takeStop } from './run.js';
 
 /** @param {HTMLElement} element */
 export function headline(element) {
+  query(element, '.sv-newcomer').addEventListener('click', () => publish('open-tab', 'lessons'));
   subscribe('headline', element, ({ strong, text, small, done, slow, stale }) => {
     const line = query(element, '.sv-headline');
     line.classList.toggle('stale', stale !== '');

@@ -35,6 +35,7 @@ export function runHistory() {
       if (isBegun) runs.filter(isBusy).forEach(takeStop);
       if (isListed) {
         run = emptyRun(message.run);
+        if (isBegun) run.recording = runs.find(one => one.head.recorded && isSame(message, one));
         runs.push(run);
         if (runs.length > MOST) runs.shift();
       }

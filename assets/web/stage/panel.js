@@ -67,7 +67,7 @@ const pairOf = ({ head, models }) => head.pair?.split(',')[0] ?? models;
 
 /**
  * A link that runs the last two again in Compare, beside plain decoding; none where their prompts
- * or their models differ.
+ * or their models differ, or their settings do not.
  * @param {import('./run.js').Run[]} runs
  */
 function comparison(runs) {
@@ -75,6 +75,7 @@ function comparison(runs) {
   const { prompt = '' } = runs[1].head;
   const { models = '', weights = '' } = runs[1];
   if (runs[0].head.prompt !== prompt || runs[0].models !== runs[1].models) return [];
+  if (runs[0].head.settings === runs[1].head.settings) return [];
   if (!first.get('builder') || !second.get('builder')) return [];
   const link = new URLSearchParams({ tab: 'compare', again: 'true', prompt, models, weights });
   for (const name of ['temperature', 'max_new_tokens', 'seed'])
@@ -96,7 +97,8 @@ function chipText({ head, figures, against }) {
   const speed = against ? `, ${timesText(against.speedup)}× as fast` : '';
   const place = head.offload ? ' on disk' : '';
   const draws = `T ${settings.get('temperature')}, seed ${settings.get('seed')}`;
-  const about = head.settings ? `${tree}${place}, ${draws}` : tree;
+  const kind = head.recorded ? 'recorded: ' : '';
+  const about = head.settings ? `${kind}${tree}${place}, ${draws}` : tree;
   return `${about}: ${figures?.per_pass?.toFixed(1)} tokens a pass${speed}`;
 }
 

@@ -8,11 +8,14 @@ import { framesOf } from './frames.js';
 /** @typedef {import('./frames.js').Frame} Frame */
 /** @typedef {ReturnType<typeof playback>} Playback */
 
-const GROWTH = 2500; // milliseconds in which the draft's tree grows, all frames of phase 1
+const GROWTH = 2500; // milliseconds in which the draft's tree grows
 /** @type {Record<number, number>} */
-const PACES = { 2: 2600, 3: 2200, 4: 1800 }; // milliseconds of a frame, by phase
+const PACES = { 1: 2600, 2: 2600, 3: 2200, 4: 1800 }; // milliseconds of a frame, by phase
 const STREAM = 240; // milliseconds between two steps of a run that grows
 const QUICK = 5; // times as fast a run plays at last that nobody stops
+
+/** Whether a node is added in a frame. @param {Frame} frame */
+const isGrowth = ({ phase, at }) => phase === 1 && at !== null;
 
 /**
  * @param {HTMLElement} element
@@ -37,8 +40,8 @@ export function playback(element, { steps, running, head, changed }) {
       if (streak >= 0) next();
     },
     pace: at => {
-      const growing = all.filter(frame => frame.phase === 1).length;
-      const pace = PACES[all[at].phase] ?? GROWTH / growing;
+      const growing = all.filter(isGrowth);
+      const pace = isGrowth(all[at]) ? GROWTH / growing.length : PACES[all[at].phase];
       return pace / Math.min(QUICK, 1 + Math.max(0, streak));
     },
   });
@@ -77,11 +80,11 @@ export function playback(element, { steps, running, head, changed }) {
     frames.go(end - 1);
   }
 
-  /** A step, whose verification plays. @param {number} index */
-  function open(index) {
+  /** A step, of which the frames from a phase on play. @param {number} index */
+  function open(index, phase = 3) {
     settle(index);
     following = false;
-    if (!reducedMotion()) play(3);
+    if (!reducedMotion()) play(phase);
     else if (streak >= 0) frames.play(end - 1);
   }
 
@@ -113,6 +116,12 @@ export function playback(element, { steps, running, head, changed }) {
     },
     get frame() {
       return all[frames.at] ?? null;
+    },
+    /** What the frame says; while a tree grows, what the whole tree is. */
+    get sentence() {
+      const frame = all[frames.at];
+      const grows = frames.playing && isGrowth(frame);
+      return (grows ? all.findLast(({ phase }) => phase === 1) : frame)?.text ?? '';
     },
     /**
      * The step and its phase in one word. A node that was picked in another one is left: that it

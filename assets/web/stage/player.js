@@ -81,6 +81,7 @@ export function runPlayer(element, around = {}) {
   /** Puts a run on the screen. @param {Run} other */
   function put(other) {
     fresh?.leave(run);
+    const isFirst = fresh && run.name === null;
     run = other;
     spans = [];
     pinned = hovered = null;
@@ -90,7 +91,9 @@ export function runPlayer(element, around = {}) {
     $('ribbon').replaceChildren($('prompt'));
     writePrompt(element, run.head);
     run.steps.forEach(writeStep);
-    if (isOver(run) && run.steps.length) position.open(run.head.show ?? run.show ?? 0);
+    // A visitor who comes sees the whole of a step, later ones its verification.
+    const phase = isFirst ? 1 : 3;
+    if (isOver(run) && run.steps.length) position.open(run.head.show ?? run.show ?? 0, phase);
   }
 
   /** @param {Step} step */
@@ -191,7 +194,7 @@ export function runPlayer(element, around = {}) {
     const key = hovered ?? pinned;
     if (!step || !frame) return;
     inspector.show(step, position.current, key ?? frame.at?.toString() ?? null);
-    sayTerms($('caption'), key === null ? frame.text : nodeSentence(step, key));
+    sayTerms($('caption'), key === null ? position.sentence : nodeSentence(step, key));
     card.show(step, key, key === pinned); // last, since a longer sentence moves the tree
   }
 

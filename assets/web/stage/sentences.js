@@ -86,7 +86,8 @@ export function stepSentence(step, quotes = true) {
 export function passSentence(step) {
   const nodes = plural(step.parents.length, 'node');
   return (
-    `One target pass gives the target’s probabilities p after every one of the ${nodes}. ` +
+    `One pass of the target, the model whose text this is, gives its probabilities p ` +
+    `after every one of the ${nodes}. ` +
     'Plain decoding needs such a pass for each token.'
   );
 }
@@ -221,8 +222,9 @@ export function treeSentence(step) {
   const tokens = plural(draftedIn(step), 'token');
   const nodes = step.parents.length;
   const parts = [
-    `The draft proposes ${tokens} in ${plural(step.draft_passes, 'draft pass')}; ` +
-      `with the last token of the text as its root, the tree has ${plural(nodes, 'node')}.`,
+    `The draft, cheaper than the target, proposes ${tokens} in ` +
+      `${plural(step.draft_passes, 'draft pass')}; with the last token of the text as its root, ` +
+      `the tree has ${plural(nodes, 'node')}.`,
   ];
   if (expected) parts.push(`It expects ${expected.toFixed(2)} tokens per pass.`);
   if (cost) parts.push(`This step costs about as much as ${cost.toFixed(1)} of plain decoding.`);

@@ -201,7 +201,7 @@ def test_escape_closes_the_topmost_of_what_is_open(serve, visit):
         expect(closed).to_be_hidden()
         for part in rest:
             expect(part).to_be_visible()
-    page.locator("#sv-headline .sv-term").first.hover()
+    page.locator("#sv-headline .sv-term").first.focus()
     expect(tip).to_be_visible()
     page.evaluate("document.querySelector('.sv-present-button').click()")
     expect(html).to_have_id("sv-present")

@@ -24,7 +24,7 @@ export function emptyRun(name) {
     show: /** @type {number | undefined} */ (undefined), // the step to open it at
     isCaughtUp: false, // whether all steps that came were on the screen, or one was chosen
     hasNextSeed: false, // whether it repeats the run before with the next seed
-    recording: /** @type {Run | undefined} */ (undefined), // of the same settings and seed
+    recorded: /** @type {string | null} */ (null), // the check sum of a recording of its settings
   };
 }
 

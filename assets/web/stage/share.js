@@ -53,8 +53,7 @@ export function runLink(run, current, address) {
  */
 export function compared(run, expected) {
   const isWhole = run.state === 'done' && run.steps.length > 0;
-  const { recording } = run;
-  const other = expected ?? (recording ? checkSum(recording) : null);
+  const other = expected ?? run.recorded;
   if (!other || !isWhole || originOf(run) !== 'run') return null;
   const name = expected ? 'shared run' : 'recording';
   if (checkSum(run) === other) return `Same text as the ${name}.`;

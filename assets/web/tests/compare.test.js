@@ -41,9 +41,9 @@ test('the end of a text is named', () => {
 test('in large type stands how many times as fast a run was, or how far it is', () => {
   assert.equal(largeText(tree, 0), '4.0×');
   const untimed = { ...tree, factor: '' };
-  assert.equal(largeText(untimed, -1), '0 of 8');
-  assert.equal(largeText(untimed, 1), '8 of 8');
-  assert.equal(largeText({ ...tree, state: 'running' }, 1), '8 tokens', 'of how many is not known');
+  assert.equal(largeText(untimed, -1), '0');
+  assert.equal(largeText(untimed, 1), '8');
+  assert.equal(largeText({ ...tree, state: 'running' }, 1), '8', 'its factor is not known');
 });
 
 test('the last two runs on one prompt can be compared', () => {

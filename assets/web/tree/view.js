@@ -47,7 +47,8 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
   function redraw() {
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
-    const measured = measure(svg, room.wide, unfolded, drawn?.sizes);
+    // Side by side no picture is wide enough for names beside its marks.
+    const measured = measure(svg, scrolls ? room.wide : 0, unfolded, drawn?.sizes);
     if (!scrolls) measured.smallest = presents() ? 0.8 : 1; // fewer nodes rather than smaller type
     const layout = chooseLayout(step, measured, room);
     let maxOverflow = whole ? 0 : Infinity;

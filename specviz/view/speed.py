@@ -52,7 +52,7 @@ def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
     Args:
         forecasts: name of the machine -> forecast.
     """
-    fig = theme.figure(TREE_SIZE, "times as fast as plain decoding")
+    fig = theme.figure(TREE_SIZE, "times as fast, predicted")
     for place, (name, predicted) in enumerate(forecasts.items()):
         best = predicted.best_of_sizes
         style = theme.machine_series(name, place)

@@ -34,7 +34,7 @@ from specviz.view.payload import page_json
 from specviz.view.web import asset
 
 from ..parts import recorded
-from ..parts.request import answer
+from ..parts.request import answer, one_of
 from ..parts.web import component
 from .tree_answers import sentences
 
@@ -68,7 +68,7 @@ class TreeRequest(BaseModel):
     nodes: int = Field(32, ge=2, le=128, title="Nodes")
     levels: int = Field(8, ge=1, le=32, title="Levels")
     width: int = Field(3, ge=1, le=16, title="Children per node")
-    builder: str = Field("sequoia", max_length=40)
+    builder: str = Field("sequoia", pattern=one_of((*SIX, *OTHERS)))
 
     @model_validator(mode="before")
     @classmethod
@@ -84,13 +84,6 @@ class TreeRequest(BaseModel):
     @classmethod
     def _checked(cls, vector: Plan) -> Plan:
         return check_acceptance(vector, "The acceptance vector")
-
-    @field_validator("builder")
-    @classmethod
-    def _check_builder(cls, name: str) -> str:
-        if name not in (*SIX, *OTHERS):
-            raise ValueError(f"builder must be one of {', '.join((*SIX, *OTHERS))}; got {name!r}.")
-        return name
 
 
 def presets() -> list[JsonObject]:

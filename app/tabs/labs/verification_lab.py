@@ -33,7 +33,7 @@ from specviz.view.payload import page_json
 from specviz.view.step_payload import step_payload
 from specviz.view.web import asset
 
-from ..parts.request import MOST_TOKENS, Row, answer
+from ..parts.request import MOST_TOKENS, Row, answer, one_of
 from ..parts.web import component
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class NodeRequest(BaseModel):
     rule: str = Field(max_length=80)
     children: int = Field(2, ge=1, le=CHILDREN, title="Children")
     levels: int = Field(1, ge=1, le=LEVELS, title="Levels")
-    scheme: str | None = Field(None, max_length=20)
+    scheme: str | None = Field(None, pattern=one_of(SCHEMES))
     seed: int = Field(0, ge=0, le=SEEDS, title="Seed")
 
     @model_validator(mode="after")
@@ -77,10 +77,6 @@ class NodeRequest(BaseModel):
             )
         if self.rule not in RULES:
             raise ValueError(f"rule must be one of {', '.join(RULES)}; got {self.rule!r:.40}.")
-        if self.scheme not in (None, *SCHEMES):
-            raise ValueError(
-                f"scheme must be one of {', '.join(SCHEMES)}; got {self.scheme!r:.40}."
-            )
         return self
 
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Annotated
 
 import numpy as np
-from pydantic import BaseModel, Field, field_validator
+from pydantic import BaseModel, Field
 
 from specviz.base.codec import JsonObject
 from specviz.proof.enumerate import Outcome, enumerate_tree
@@ -22,7 +22,7 @@ from specviz.verifiers.base import Verdict, Verifier
 from specviz.verifiers.decisions import Decisions, ratio
 from specviz.verifiers.frames import Selection, TopDown
 
-from ..parts.request import Row, answer
+from ..parts.request import Row, answer, one_of
 
 TOKENS = "abc"
 SCHEME = "iid"  # how the guesses are drawn: duplicates stay
@@ -112,14 +112,7 @@ class Setting(BaseModel):
 
     p: ThreeTokens = Field((0.5, 0.3, 0.2), title="The target p")
     q: ThreeTokens = Field((0.2, 0.3, 0.5), title="The draft q")
-    tree: str = "one guess"
-
-    @field_validator("tree")
-    @classmethod
-    def _known(cls, tree: str) -> str:
-        if tree not in TREES:
-            raise ValueError(f"tree must be one of {', '.join(TREES)}; got {tree!r:.40}.")
-        return tree
+    tree: str = Field("one guess", pattern=one_of(TREES))
 
 
 def four_rules(request: object) -> str:

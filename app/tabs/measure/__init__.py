@@ -32,12 +32,13 @@ from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.web import QUIET
 from .answers import (
+    HERE,
+    HOLDS,
     accepted_by_rank,
     cost_of_a_pass,
-    fastest_timed,
     fastest_tree,
     four_rates,
-    prediction_error,
+    prediction_answer,
 )
 
 # Those of Explore, of which the figures are recorded.
@@ -45,7 +46,7 @@ PAIR = SMOLLM2
 DRAFTER = "quantized"
 OPENING_TEMPERATURE = 0.6  # that of Explore
 RULE = "sequoia"
-HERE = "in memory, measured on this machine"
+MEASURED = f"in memory, measured {HERE}"
 VECTORS = stored(DRAFTER, PAIR)
 TEMPERATURES = sorted({one.temperature or 0.0 for one in VECTORS})
 RULES = tuple(dict.fromkeys(one.verifier for one in VECTORS if one.verifier != "exact-match"))
@@ -158,8 +159,9 @@ QUESTIONS = {
         "Fastest tree",
         "Which tree is fastest, with the target’s weights in memory or on disk?",
         "Predicted for the best of Sequoia's trees of each size: the tokens that a pass writes on "
-        "average, divided by the time of a step. A star marks the fastest size. One prompt in "
-        "Explore can be faster or slower than the average.",
+        "average, divided by the time of a step. A star marks the fastest size. Once this machine "
+        "was measured, the answer for it is the fastest of the trees that were timed. One prompt "
+        "in Explore can be faster or slower than the average.",
     ),
     "acceptance": (
         "Accepted guesses",
@@ -182,14 +184,16 @@ QUESTIONS = {
         "How much longer does a pass over many nodes take?",
         "A pass of the target over n nodes, relative to a pass over one. Where the line is flat, "
         "more nodes take no more time: with weights on disk a pass takes the time of reading "
-        "them. That time varies with the speed of the disk.",
+        "them. That time varies with the speed of the disk. More nodes never take less, so a "
+        "median below that of fewer nodes is raised to it.",
     ),
     "predicted": (
         "Prediction",
         "Does the prediction hold?",
         "Predicted as in the first figure, and timed on prompts that no model was trained on. A "
         "bar reaches from the slowest prompt to the fastest. Timing takes minutes, so it is "
-        "of one temperature, which the line above the figure names.",
+        "of one temperature, which the line above the figure names. The answer is yes where each "
+        f"prediction is within {100 * HOLDS:.0f} % of the timed speedup.",
     ),
 }
 
@@ -212,22 +216,22 @@ def contents(
     costs = {"in memory": memory, "on disk": disk}
     points = {"in memory": past.points["memory"], "on disk": past.points["disk"]}
     measured = timed = memory
-    rounds = ""
     source = timed_source = past.label
     if result:
         measured = result.cost
-        costs = {"on this machine": measured}
-        source = HERE
+        costs = {HERE: measured}
+        source = MEASURED
         # On disk nothing is measured here: what was recorded of this pair stays beside it.
         if measured.settings["pair"] == PAIR:
             costs["on disk, recorded"] = disk
-            source = f"{HERE}; on disk: {past.label}"
+            source = f"{MEASURED}; on disk: {past.label}"
         # Trees are timed after the costs; until then those that were recorded stay.
         if result.points:
-            points = {"on this machine": result.points}
+            points = {HERE: result.points}
             timed = measured
-            timed_source = HERE
-            rounds = fastest_timed(result.points)
+            timed_source = MEASURED
+    # What was timed answers first, at its temperature.
+    here = points.get(HERE, ()) if timed.settings["temperature"] == temperature else ()
     forecasts = {place: predict(cost, temperature) for place, cost in costs.items()}
     chains = recorded.chains()
     lengths = chains.accepted[f"{temperature:g}"]
@@ -240,7 +244,7 @@ def contents(
 
     return {
         "sizes": card(
-            measured, fastest_tree(forecasts) + rounds, plot("sizes", forecasts), source, at
+            measured, fastest_tree(forecasts, here), plot("sizes", forecasts), source, at
         ),
         "acceptance": card(
             memory,
@@ -260,7 +264,11 @@ def contents(
             measured, cost_of_a_pass(costs), plot("cost", costs), source, "any temperature"
         ),
         "predicted": card(
-            timed, prediction_error(points), plot("predicted", points), timed_source, timed_at
+            timed,
+            prediction_answer(points),
+            plot("predicted", points),
+            timed_source,
+            timed_at,
         ),
     }
 

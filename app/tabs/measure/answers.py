@@ -9,22 +9,24 @@ from specviz.record.vectors import Plan, by_level
 
 from ..parts.fastest import fastest_sentence
 
+HERE = "on this machine"
+HOLDS = 0.25  # of the timed speedup: a prediction that is further off does not hold
+SIDES = ("slower", "faster")
 WIDE = 64  # nodes at most, whose cost the answer names
 
 
-def fastest_tree(forecasts: dict[str, Forecast]) -> str:
-    """Which tree is fastest, in each place."""
+def fastest_tree(forecasts: dict[str, Forecast], timed: tuple[Point, ...] = ()) -> str:
+    """Which tree is fastest, in each place: as predicted, or on this machine of those that were
+    timed, with the slowest and the fastest prompt."""
     best = {}
     for place, predicted in forecasts.items():
         tree = predicted.best
         best[place] = (f"a tree of {tree.size} nodes", tree.speedup)
+    if timed:
+        first = max(timed, key=lambda point: point.measured)
+        words = f"a tree of {first.size} nodes (timed: {first.low:.1f} to {first.high:.1f})"
+        best[HERE] = (words, first.measured)
     return fastest_sentence(best)
-
-
-def fastest_timed(points: tuple[Point, ...]) -> str:
-    """Which of the timed trees was fastest, and from which prompt to which."""
-    best = max(points, key=lambda point: point.measured)
-    return f" Timed, {best.size} nodes: {best.low:.1f} to {best.high:.1f} times."
 
 
 def cost_of_a_pass(costs: dict[str, CostTable]) -> str:
@@ -69,10 +71,25 @@ def four_rates(accepted: list[int], depth: int) -> str:
     )
 
 
-def prediction_error(points: dict[str, tuple[Point, ...]]) -> str:
-    """How far predictions are off."""
-    errors = [abs(one.predicted / one.measured - 1) for group in points.values() for one in group]
-    return (
-        f"Each of {len(errors)} predicted speedups is within "
-        f"{100 * max(errors):.0f} % of the timed one."
-    )
+def prediction_answer(points: dict[str, tuple[Point, ...]]) -> str:
+    """Whether predictions hold, and which are on the wrong side of plain decoding."""
+    errors = []
+    turned: dict[str, list[str]] = {}
+    for place, group in points.items():
+        for one in group:
+            errors.append(abs(one.predicted / one.measured - 1))
+            before, after = (SIDES[speed > 1] for speed in (one.predicted, one.measured))
+            if before != after:
+                sides = f"Predicted {before} than plain decoding, timed {after}"
+                turned.setdefault(sides, []).append(f"{one.size} nodes {place}")
+    worst = max(errors)
+    off = f"{100 * worst:.0f} % of the timed one"
+    answer = f"Yes: each of {len(errors)} predicted speedups is within {off}."
+    if worst > HOLDS:
+        answer = (
+            f"No: a predicted speedup is off by {off}. The timing may have been disturbed: measure "
+            "again."
+        )
+    for sides, trees in turned.items():
+        answer += f" {sides}: {', '.join(trees)}."
+    return answer

@@ -4,7 +4,7 @@ one sentence."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
@@ -16,6 +16,11 @@ from ...service.failures import explain
 
 Request = TypeVar("Request", bound=BaseModel)
 MOST_TOKENS = 8  # of a distribution that a visitor sets
+
+
+def one_of(names: Iterable[str]) -> str:
+    """A pattern that only these names match."""
+    return f"^({'|'.join(names)})$"
 
 
 def normalised(weights: tuple[float, ...]) -> tuple[float, ...]:

@@ -7,7 +7,7 @@ import pytest
 
 from app.service.pair_ref import LABELS, SMOLLM2, TALES
 from app.tabs import measure
-from app.tabs.measure.answers import fastest_tree, four_rates, prediction_error
+from app.tabs.measure.answers import HOLDS, fastest_tree, four_rates, prediction_answer
 from app.tabs.parts import recorded
 from specviz.base.files import CURVES
 from specviz.measure.forecast import forecast
@@ -61,7 +61,9 @@ def test_answers_follow_the_temperature_and_name_what_was_measured_here():
     here = measure.contents(1.0, [], MachineMeasurement(table))
     assert "On this machine: a tree" in here["sizes"].answer
     assert "in memory" not in here["sizes"].answer.lower(), "what was recorded gives way"
-    assert measure.HERE in here["cost"].source and measure.HERE not in here["positions"].source
+    assert (
+        measure.MEASURED in here["cost"].source and measure.MEASURED not in here["positions"].source
+    )
     assert "this machine" not in here["predicted"].source, "until trees were timed here"
     assert here["predicted"].source.endswith("temperature 0.8")
 
@@ -114,10 +116,30 @@ def test_what_acceptance_means_is_counted_in_one_run():
     assert "62\u00a0% of all," in text and "50\u00a0% at position 2" in text
 
 
-def test_the_worst_prediction_is_the_one_that_is_named():
-    points = (Point("a", 16, 2.0, 1.9, 1.8, 2.0), Point("b", 4, 1.5, 0.9, 0.8, 1.0))
-    text = prediction_error({"in memory": points})
-    assert text == "Each of 2 predicted speedups is within 67\u00a0% of the timed one."
+def test_whether_a_prediction_holds_and_on_which_side_of_plain_decoding_it_is():
+    near = Point("a", 16, 1.9, 2.0, 1.8, 2.0)
+    turned = Point("b", 4, 0.95, 1.1, 0.9, 1.2)
+    text = prediction_answer({"in memory": (near, turned)})
+    assert text == (
+        "Yes: each of 2 predicted speedups is within 14\u00a0% of the timed one. "
+        "Predicted slower than plain decoding, timed faster: 4 nodes in memory."
+    )
+    off = Point("c", 32, 1.5, 0.9, 0.8, 1.0)
+    assert abs(off.predicted / off.measured - 1) > HOLDS
+    text = prediction_answer({"on this machine": (near, off)})
+    assert text == (
+        "No: a predicted speedup is off by 67\u00a0% of the timed one. The timing may have been "
+        "disturbed: measure again. Predicted faster than plain decoding, timed slower: 32 nodes "
+        "on this machine."
+    )
+
+
+def test_the_answer_for_this_machine_is_of_what_was_timed_on_it():
+    points = (Point("a", 2, 0.9, 1.52, 1.1, 2.1), Point("b", 16, 0.8, 1.1, 0.9, 3.0))
+    result = MachineMeasurement(recorded.read().costs["memory"], points)
+    timed = "On this machine: a tree of 2 nodes (timed: 1.1 to 2.1), 1.5 times as fast"
+    assert measure.contents(0.8, [], result)["sizes"].answer.startswith(timed)
+    assert "timed" not in measure.contents(0.6, [], result)["sizes"].answer, "at 0.8 only"
 
 
 def test_where_no_tree_is_faster_the_answer_says_so():

@@ -121,16 +121,15 @@ def test_whether_a_prediction_holds_and_on_which_side_of_plain_decoding_it_is():
     turned = Point("b", 4, 0.95, 1.1, 0.9, 1.2)
     text = prediction_answer({"in memory": (near, turned)})
     assert text == (
-        "Yes: each of 2 predicted speedups is within 14\u00a0% of the timed one. "
+        "Yes, within 14\u00a0% of the timed speedups. "
         "Predicted slower than plain decoding, timed faster: 4 nodes in memory."
     )
     off = Point("c", 32, 1.5, 0.9, 0.8, 1.0)
     assert abs(off.predicted / off.measured - 1) > HOLDS
     text = prediction_answer({"on this machine": (near, off)})
     assert text == (
-        "No: a predicted speedup is off by 67\u00a0% of the timed one. The timing may have been "
-        "disturbed: measure again. Predicted faster than plain decoding, timed slower: 32 nodes "
-        "on this machine."
+        "No, off by 67\u00a0%. If the machine was busy, measure again. "
+        "Predicted faster than plain decoding, timed slower: 32 nodes on this machine."
     )
 
 

@@ -230,14 +230,14 @@ def contents(
             points = {HERE: result.points}
             timed = measured
             timed_source = MEASURED
-    # What was timed answers first, at its temperature.
-    here = points.get(HERE, ()) if timed.settings["temperature"] == temperature else ()
     forecasts = {place: predict(cost, temperature) for place, cost in costs.items()}
     chains = recorded.chains()
     lengths = chains.accepted[f"{temperature:g}"]
     acceptance = find_vector(VECTORS, RULE, temperature)
     at = f"temperature {temperature:g}"
     timed_at = f"temperature {timed.settings['temperature']:g}"
+    # What was timed on this machine answers first, at its temperature.
+    here = points.get(HERE, ()) if timed_at == at else ()
 
     def card(cost: CostTable, answer: str, figure: go.Figure, source: str, at: str) -> Content:
         return Content(answer, figure, f"{recorded.source_of(cost)}, {source}, {at}")

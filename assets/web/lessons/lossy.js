@@ -76,8 +76,8 @@ export function lossyFigure(box, start, server) {
       const isRight = (start.answered || answers[number]) === !rule.wrong_on;
       let answer = isRight ? 'Yes. ' : 'No. ';
       if (start.answered) answer = '';
-      verdict.textContent = isJudged ? answer + sentence(rule) : guesses(rule);
-      if (!isKnown) verdict.textContent = 'Computing …';
+      const known = isJudged ? answer + sentence(rule) : guesses(rule);
+      verdict.textContent = isKnown ? known : 'Computing …';
       row.className = '';
       if (isJudged) row.className = isRight ? 'right' : 'wrong';
     });

@@ -61,10 +61,8 @@ export function promptHelp(element, { prompt, examples }, preparing) {
     publish('opened', { search: `?${new URLSearchParams(settings)}`, why: 'fix' });
   }
 
-  subscribe('settings', element, ({ models }) => {
-    show(models);
-    mark(); // a link may have set the prompt
-  });
+  subscribe('settings', element, ({ models }) => show(models));
+  subscribe('headline', element, mark); // which follows what a link sets
   onPage(element, 'input', mark);
   return { show, follow };
 }

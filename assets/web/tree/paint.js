@@ -224,8 +224,9 @@ function paintNode(parent, mark, outcome, label, step, sizes, frame) {
   // the box holds the number of the try
   const left = Math.min((mark.order ? -20 : -9) * unit, label.start - 2);
   const lowered = loweredBy(mark, sizes);
-  const height = (below ? size * 2.8 : Math.min(dy, size * 2)) + lowered;
-  const y = below ? -10 * unit : -height / 2;
+  const named = below && !mark.bare; // its name stands in the box, below it
+  const height = (named ? size * 2.8 : Math.min(dy, size * (mark.bare ? 1.2 : 2))) + lowered;
+  const y = named ? -10 * unit : -height / 2;
   makeSvg('rect', { class: 'hit', x: left, y, width: reach - left + 3, height, rx: 5 }, node);
   const outlined = below ? 0.75 * unit : unit;
   if (differ(step.guessed)) outline(node, step.drafter?.[mark.node ?? -1], outlined);

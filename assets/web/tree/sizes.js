@@ -50,6 +50,21 @@ export function measure(svg, wide, dense, before) {
   return { size, font, unit, width, below, least, ...scales, ...places };
 }
 
+/** @param {Mark[]} marks @param {Step} step @param {Measured} sizes */
+const withWholeLabels = (marks, step, sizes) => withWidths(sizes, widthsOf(marks, step, sizes));
+
+/**
+ * Whether labels must be cut for columns to fit.
+ * @param {Pick<Layout, 'marks'>} layout
+ * @param {Step} step
+ * @param {Measured} sizes
+ * @param {Room} room
+ */
+export function isTooWide({ marks }, step, sizes, room) {
+  const { wide } = endsOf(marks, step, withWholeLabels(marks, step, sizes));
+  return wide * sizes.smallest > room.wide;
+}
+
 /**
  * Chooses sizes at which rows, and columns with whole labels, fill the room, and shares out the
  * space that is left between rows and columns.
@@ -63,15 +78,13 @@ export function measure(svg, wide, dense, before) {
  */
 export function fitSizes({ rows, marks, staggered }, step, measured, room, maxOverflow) {
   const { least, size, unit, smallest, largest } = measured;
-  const withWholeLabels = (/** @type {Measured} */ some) =>
-    withWidths(some, widthsOf(marks, step, some));
-  let sizes = withWholeLabels(measured);
-  const isTooWide = endsOf(marks, step, sizes).wide * smallest > room.wide;
+  const wholeLabels = (/** @type {Measured} */ some) => withWholeLabels(marks, step, some);
+  let sizes = wholeLabels(measured);
   // The last row has nothing below it, so its names may take two lines.
   const twoLines = measured.low + size * SECOND_LINE;
   const isLow = staggered === undefined && rows * least.dy + twoLines > room.high / smallest;
-  if (measured.below && isTooWide && !isLow)
-    sizes = withWholeLabels({
+  if (measured.below && !isLow && isTooWide({ marks }, step, measured, room))
+    sizes = wholeLabels({
       ...measured,
       low: twoLines,
       staggered: staggered ?? rows - 1,

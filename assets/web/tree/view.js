@@ -6,7 +6,7 @@ import { makeSvg, queryAll } from '../base/dom.js';
 import { presents } from '../base/page.js';
 import { parseKey, roomyLayout, sparseLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';
-import { fitSizes, measure } from './sizes.js';
+import { fitSizes, isTooWide, measure } from './sizes.js';
 
 /** @typedef {import('../stage/frames.js').Frame} Frame */
 /** @typedef {import('./layout.js').Layout} Layout */
@@ -66,9 +66,10 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
   function chooseLayout(current, sizes, room) {
     if (whole || unfolded) return treeLayout(current, () => true);
     const { least, low, smallest } = sizes;
-    if (!scrolls && presents()) {
+    if (!scrolls) {
       const all = treeLayout(current, () => true);
-      return all.rows * least.dy + low > room.high ? sparseLayout(current) : all;
+      const isTooHigh = all.rows * least.dy + low > room.high;
+      return isTooHigh || isTooWide(all, current, sizes, room) ? sparseLayout(current) : all;
     }
     const scale = presents() ? 0.95 : smallest; // fewer rows before smaller type
     const rows = Math.floor((room.high / scale - low) / least.dy);

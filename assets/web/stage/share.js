@@ -59,7 +59,7 @@ export function compared(run, expected) {
   if (checkSum(run) === other) return `Same text as the ${name}.`;
   return expected
     ? 'Not the text of the shared run: another version, model pair or number format.'
-    : 'Not the text of the recording, with the same seed: another machine rounds differently.';
+    : 'Not the recording’s text: its machine rounds differently.';
 }
 
 /**

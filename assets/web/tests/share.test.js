@@ -40,7 +40,7 @@ test('a run of the settings of a recording says whether its text is the same', (
   const same = take({ run: 'run 1', head, state: 'done', steps: steps('a') });
   assert.equal(compared(same, null), 'Same text as the recording.');
   const other = take({ run: 'run 2', head, state: 'done', steps: steps('b') });
-  assert.match(compared(other, null), /^Not the text of the recording/);
+  assert.match(compared(other, null), /^Not the recording’s text/);
   const next = { ...head, settings: 'seed=4' };
   const own = take({ run: 'run 3', head: next, state: 'done', steps: steps('b') });
   assert.equal(compared(own, null), null, 'nothing was recorded of another seed');

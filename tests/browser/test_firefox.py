@@ -47,7 +47,7 @@ def test_a_rejected_token_says_why_and_every_outcome_has_a_colour_of_its_own(ser
         page.locator(f".sv-svg .node.{kind} .shape").first.evaluate(
             "shape => getComputedStyle(shape).stroke"
         )
-        for kind in ("a", "x", "u")
+        for kind in ("accepted", "rejected", "unreached")
     }
     assert len(colours) == 3
 

@@ -29,7 +29,7 @@ from ...service.failures import reason
 from ...service.queued_run import Turn
 from ...service.run_store import new_name
 from .entry import Entry, titles
-from .rates import basis, headline, race_clock, rates, times
+from .rates import basis, factors, headline, race_clock, rates
 from .texts import compare_texts
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
@@ -217,16 +217,15 @@ class Board:
         for at in sorted(self.ended):
             clock = race_clock(self.steps[at], self.counts[at], rates_found[at])
             updates.append({"at": at, "clock": codec.json_data(clock)})
-        factors = []
-        for entry, speedup in zip(self.entries, self.speedups, strict=True):
-            timed = ""
-            if speedup:
-                timed = f"{times(speedup)}×".replace(" to ", "–")  # room beside the title
-            factors.append("1×" if entry.autoregressive else timed)
+        shown = []
+        found = factors(self.entries, self.counts, self.speedups)
+        for entry, (_, text) in zip(self.entries, found, strict=True):
+            factor = f"{text}×".replace(" to ", "–") if text else ""  # room beside the title
+            shown.append("1×" if entry.autoregressive else factor)
         return {
             "updates": updates,
             "table": self.table(rates_found),
-            "factors": factors,
+            "factors": shown,
             "headline": headline(self.entries, self.counts, self.speedups),
             "basis": basis(self.entries, self.speedups),
         }

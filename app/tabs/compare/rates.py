@@ -55,6 +55,30 @@ def race_clock(
     return clock
 
 
+def factors(
+    entries: Sequence[Entry], counts: Sequence[Counts], speedups: Sequence[PairedSpeedup | None]
+) -> list[tuple[float, str]]:
+    """How many times as fast as plain decoding each run is, as a number and as text: of its rounds
+    or, where it was not timed, of how fast it decoded. Zero and "" for plain decoding itself and
+    where nothing is known."""
+    found = rates(entries, counts, speedups)
+    plain = 0.0
+    for entry, rate in zip(entries, found, strict=True):
+        if entry.autoregressive:
+            plain = rate
+    answers = []
+    for entry, rate, speedup in zip(entries, found, speedups, strict=True):
+        factor, text = 0.0, ""
+        if speedup:
+            factor, text = speedup.speedup, times(speedup)
+        # nan, where there is no second step, is not above 0 either
+        elif rate > 0 and plain > 0 and not entry.autoregressive:
+            factor = rate / plain
+            text = f"{factor:.1f}"
+        answers.append((factor, text))
+    return answers
+
+
 def headline(
     entries: Sequence[Entry],
     counts: Sequence[Counts],
@@ -68,24 +92,17 @@ def headline(
         counts: of each run.
         speedups: of each run that was timed; of the others it counts how fast they decoded.
     """
-    found = rates(entries, counts, speedups)
-    plain = 0.0
-    for entry, rate in zip(entries, found, strict=True):
-        if entry.autoregressive:
-            plain = rate
-    factors = []
+    known = []
     spreads = []
-    for entry, title, rate, speedup in zip(entries, titles(entries), found, speedups, strict=True):
-        if speedup:
-            factors.append((speedup.speedup, title, times(speedup)))
-            if is_decided(speedup):
-                spreads.append((title, speedup.low, speedup.high))
-        # nan, where there is no second step, is not above 0 either
-        elif rate > 0 and plain > 0 and not entry.autoregressive:
-            factors.append((rate / plain, title, f"{rate / plain:.1f}"))
-    if not factors:
+    found = factors(entries, counts, speedups)
+    for title, (factor, text), speedup in zip(titles(entries), found, speedups, strict=True):
+        if text:
+            known.append((factor, title, text))
+        if speedup and is_decided(speedup):
+            spreads.append((title, speedup.low, speedup.high))
+    if not known:
         return ""
-    (_, title, fastest), *others = sorted(factors, reverse=True)
+    (_, title, fastest), *others = sorted(known, reverse=True)
     sentence = f"{title} is {fastest} times as fast as plain decoding"
     for _, other, factor in others:
         sentence += f", {other}: {factor} times"
@@ -109,16 +126,23 @@ def times(speedup: PairedSpeedup) -> str:
 
 
 def basis(entries: Sequence[Entry], speedups: Sequence[PairedSpeedup | None]) -> str:
-    """What factors, race and table rest on; empty where nothing was timed."""
+    """What factors, race and table rest on."""
     parts = []
-    for title, speedup in zip(titles(entries), speedups, strict=True):
+    untimed = []
+    for entry, title, speedup in zip(entries, titles(entries), speedups, strict=True):
         if speedup:
             rounds = f"1 round {speedup.speedup:.2f}"
             if speedup.rounds > 1:
                 rounds = f"{speedup.rounds} rounds {speedup.low:.2f} to {speedup.high:.2f}"
             parts.append(f"{title} in {rounds} times as fast")
-    if not parts:
-        return ""
-    # A round of each run alternates with one of plain decoding.
-    measured = "Each run was timed in turns with plain decoding"
-    return f"{measured}: {'; '.join(parts)}. Factors, times and table are from these rounds."
+        elif not entry.autoregressive:
+            untimed.append(title)
+    sentences = []
+    if parts:
+        sentences.append(
+            f"Timed in turns with plain decoding: {'; '.join(parts)}. "
+            "Factors, times and table are from these rounds."
+        )
+    if untimed:
+        sentences.append(f"Decoded once and not timed in turns: {', '.join(untimed)}.")
+    return " ".join(sentences)

@@ -226,6 +226,20 @@ def test_factor_race_and_table_are_of_the_same_rounds():
     assert "Chain of 4 in 3 rounds 1.90 to 2.20 times as fast; Sequoia 16" in data["basis"]
 
 
+def test_a_run_that_was_not_timed_has_the_factor_of_the_headline():
+    """Somebody else waited: what is left untimed has the factor of its one decoding, and says so."""
+    board = messages.Board(ENTRIES)
+    board.counts = [Counts.of(specviz.run(PAIR, entry.config).steps) for entry in ENTRIES]
+    board.ended = {0, 1, 2}
+    data = board.results()
+    *drafted, plain = data["factors"]
+    assert plain == "1×"
+    for factor, title in zip(drafted, ("Sequoia 16", "Chain of 4"), strict=True):
+        assert factor.endswith("×") and title in data["headline"]
+        assert factor.removesuffix("×") + " times" in data["headline"]
+    assert data["basis"] == "Decoded once and not timed in turns: Sequoia 16, Chain of 4."
+
+
 def test_a_factor_that_the_rounds_do_not_decide_is_a_range():
     trace = replace(specviz.run(PAIR, ENTRIES[0].config), speedup=timed(1.0, 9.0))
     data = json.loads(messages.of_traces(ENTRIES[:1], [trace]))

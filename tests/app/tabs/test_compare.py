@@ -227,7 +227,7 @@ def test_factor_race_and_table_are_of_the_same_rounds():
 
 
 def test_a_run_that_was_not_timed_has_the_factor_of_the_headline():
-    """Somebody else waited: what is left untimed has the factor of its one decoding, and says so."""
+    """Somebody else waited: what is left untimed has the factor of its one decoding."""
     board = messages.Board(ENTRIES)
     board.counts = [Counts.of(specviz.run(PAIR, entry.config).steps) for entry in ENTRIES]
     board.ended = {0, 1, 2}

@@ -8,7 +8,7 @@ import { onPage } from './page.js';
 import { GLOSSARY } from './words.js';
 
 const TERMS = new RegExp(
-  `(?<![\\w[(/−-]|[−/] )(${Object.keys(GLOSSARY)
+  `(?<![\\w[(/−“-]|[−/] )(${Object.keys(GLOSSARY)
     .sort((a, b) => b.length - a.length)
     .join('|')})(?![\\w\\]/]| [−/])`,
   'g',

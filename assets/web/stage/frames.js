@@ -2,6 +2,7 @@
 // token, the target adds a token.
 
 import { probability } from '../base/text.js';
+import { isTried, parseKey } from '../tree/layout.js';
 import { comparedTexts, growthSentence, passSentence, stepSentence } from './sentences.js';
 import { treeSentence, trySentence } from './sentences.js';
 
@@ -43,6 +44,18 @@ export function framesOf(step, { key = 'key' } = {}) {
   });
   frames.push({ ...whole, phase: 4, later: new Set(), text: stepSentence(step) });
   return frames;
+}
+
+/**
+ * Whether a frame shows what became of a node.
+ * @param {Step | undefined} step
+ * @param {Frame | null} frame
+ * @param {string | null} key
+ */
+export function isDecided(step, frame, key) {
+  const node = key === null ? null : parseKey(key).node;
+  if (!step || !frame || node === null || frame.phase === 4) return true;
+  return isTried(step.outcome[node]) && !frame.later.has(node);
 }
 
 /** @param {Step} step @param {number} node @returns {Map<number, string>} */

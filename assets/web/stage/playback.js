@@ -115,13 +115,10 @@ export function playback(element, { steps, running, head, changed }) {
       return current;
     },
     get frame() {
-      return all[frames.at] ?? null;
-    },
-    /** What the frame says; while a tree grows, what the whole tree is. */
-    get sentence() {
-      const frame = all[frames.at];
-      const grows = frames.playing && isGrowth(frame);
-      return (grows ? all.findLast(({ phase }) => phase === 1) : frame)?.text ?? '';
+      const frame = all[frames.at] ?? null;
+      if (!frame || !frames.playing || !isGrowth(frame)) return frame;
+      // There is time to read one sentence while the tree grows: that of the whole tree.
+      return { ...frame, ...all.findLast(({ phase }) => phase === 1), lastNode: frame.lastNode };
     },
     /**
      * The step and its phase in one word. A node that was picked in another one is left: that it

@@ -7,6 +7,7 @@ import { follow, spansOf } from '../base/ribbon.js';
 import { sayTerms } from '../base/terms.js';
 import { treeView } from '../tree/view.js';
 import { headlineOf, writePassBars } from './beside_plain.js';
+import { isDecided } from './frames.js';
 import { runHistory } from './history.js';
 import { inspectorView, nodeCard } from './inspector.js';
 import { drawLegend, writeControls, writeLegend, writeMeasures } from './panel.js';
@@ -81,7 +82,7 @@ export function runPlayer(element, around = {}) {
   /** Puts a run on the screen. @param {Run} other */
   function put(other) {
     fresh?.leave(run);
-    const isFirst = fresh && run.name === null;
+    const phase = fresh && run.name === null ? 1 : 3; // all of a step for a visitor who comes
     run = other;
     spans = [];
     pinned = hovered = null;
@@ -91,8 +92,6 @@ export function runPlayer(element, around = {}) {
     $('ribbon').replaceChildren($('prompt'));
     writePrompt(element, run.head);
     run.steps.forEach(writeStep);
-    // A visitor who comes sees the whole of a step, later ones its verification.
-    const phase = isFirst ? 1 : 3;
     if (isOver(run) && run.steps.length) position.open(run.head.show ?? run.show ?? 0, phase);
   }
 
@@ -191,19 +190,20 @@ export function runPlayer(element, around = {}) {
   function inspect() {
     const step = run.steps[position.current];
     const { frame } = position;
-    const key = hovered ?? pinned;
     if (!step || !frame) return;
+    const key = (isDecided(step, frame, hovered) && hovered) || pinned;
     inspector.show(step, position.current, key ?? frame.at?.toString() ?? null);
-    sayTerms($('caption'), key === null ? position.sentence : nodeSentence(step, key));
+    sayTerms($('caption'), key === null ? frame.text : nodeSentence(step, key));
     card.show(step, key, key === pinned); // last, since a longer sentence moves the tree
   }
 
   /** @param {string | null} key @param {boolean} [scroll] to it */
   function pin(key, scroll = false) {
+    const step = run.steps[position.current];
+    if (!isDecided(step, position.frame, key)) show(position.current);
     pinned = key;
     hovered = null;
     tree.select(key, scroll);
-    const step = run.steps[position.current];
     if (!step) return;
     markPlace(around, $('svg'), placeText(position.current, key), originOf(run));
     inspect();

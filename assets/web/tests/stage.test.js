@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { weighed } from '../stage/detail.js';
-import { framesOf } from '../stage/frames.js';
+import { framesOf, isDecided } from '../stage/frames.js';
 import { linesOf } from '../stage/inspector.js';
 import { nodeSentence, stepSentence, trySentence } from '../stage/sentences.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';
@@ -209,6 +209,14 @@ test('bars leave out what no row gives any weight, but never the token in questi
     weighed({ ...chart, rows: { p: [1, 0, 0], draft: [0, 0.4, 0.6] } }).tokens,
     [7, 8, 9],
   );
+});
+
+test('what became of a node is known from the frame on that decides it', () => {
+  const tree = step([-1, 0, 0], 'rxa', { order: [1, 2] });
+  const frames = framesOf(tree);
+  const known = key => frames.map(frame => Number(isDecided(tree, frame, key))).join('');
+  assert.equal(frames.map(({ phase }) => phase).join(''), '112334');
+  assert.deepEqual([known('1'), known('2'), known(null)], ['000111', '000011', '111111']);
 });
 
 test('a step has four phases, of which the third is one frame a try', () => {

@@ -46,13 +46,18 @@ def powers_of_two(fig: go.Figure) -> list[int]:
     return [size for size in theme.drawn_places(fig) if size.bit_count() == 1]
 
 
-def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
-    """Draw the predicted speedup of the best tree of each size, a line for each machine.
+def plot_sizes(
+    forecasts: Mapping[str, Forecast], timed: Mapping[str, Sequence[Point]] | None = None
+) -> go.Figure:
+    """Draw the predicted speedup of the best tree of each size, a line for each machine, and a
+    star at the fastest.
 
     Args:
         forecasts: name of the machine -> forecast.
+        timed: name of the machine -> timed trees, of which the star is then.
     """
-    fig = theme.figure(TREE_SIZE, "times as fast, predicted")
+    fig = theme.figure(TREE_SIZE, "times as fast as plain decoding")
+    theme.explain_marks(fig, "lines: predicted" + "; squares: timed (bar: range)" * bool(timed))
     for place, (name, predicted) in enumerate(forecasts.items()):
         best = predicted.best_of_sizes
         style = theme.machine_series(name, place)
@@ -65,12 +70,19 @@ def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
             "%{x} nodes, %{customdata} levels: %{y:.2f} ×",
             customdata=[cell.depth for cell in best],
         )
+        top = (predicted.best.speedup, predicted.best.size)
+        points = (timed or {}).get(name)
+        if points:
+            _add_timed(fig, name, style, points)
+            top = max((point.measured, point.size) for point in points)
+        speedup, size = top
+        if speedup <= 1:  # none is faster than plain decoding
+            continue
         # The star has its numbers beside it, since the best size is the answer of the figure.
-        top = predicted.best
         fig.add_scatter(
-            x=[top.size],
-            y=[top.speedup],
-            text=f"{top.size} nodes: {top.speedup:.1f} ×",
+            x=[size],
+            y=[speedup],
+            text=f"{size} nodes: {speedup:.1f} ×",
             textposition="top right",
             hoverinfo="skip",
             cliponaxis=False,  # the words may stand above the highest line
@@ -105,17 +117,22 @@ def _add_predicted(fig: go.Figure, machine: str, place: int, points: Sequence[Po
     """Add one machine: its predictions as a line, what was timed as squares."""
     style = theme.machine_series(machine, place)
     # A line and marks in one colour: the eye compares what was timed with its own prediction.
-    names, sizes, predicted, measured, low, high = zip(*points, strict=True)
     fig.add_scatter(
-        x=sizes,
-        y=predicted,
+        x=[point.size for point in points],
+        y=[point.predicted for point in points],
         name=f"{machine}: predicted",
         mode="lines+markers",
         line=style["line"],
         marker={"symbol": "circle-open", "size": 8},
-        text=names,
+        text=[point.name for point in points],
         hovertemplate="%{text}: %{y:.2f} predicted<extra></extra>",
     )
+    _add_timed(fig, machine, style, points)
+
+
+def _add_timed(fig: go.Figure, machine: str, style: dict, points: Sequence[Point]) -> None:
+    """Add what was timed on one machine, squares with their range."""
+    names, sizes, _, measured, low, high = zip(*points, strict=True)
     fig.add_scatter(
         x=sizes,
         y=measured,

@@ -193,7 +193,8 @@ QUESTIONS = {
         "Predicted as in the first figure, and timed on prompts that no model was trained on. A "
         "bar reaches from the slowest prompt to the fastest. Timing takes minutes, so it is "
         "of one temperature, which the line above the figure names. The answer is yes where each "
-        f"prediction is within {100 * HOLDS:.0f} % of the timed speedup.",
+        f"prediction is within {100 * HOLDS:.0f} % of the timed speedup, and none is on the other "
+        "side of plain decoding than its whole bar.",
     ),
 }
 
@@ -238,14 +239,13 @@ def contents(
     timed_at = f"temperature {timed.settings['temperature']:g}"
     # What was timed on this machine answers first, at its temperature.
     here = points.get(HERE, ()) if timed_at == at else ()
+    fastest = plot("sizes", forecasts, here and {HERE: here})
 
     def card(cost: CostTable, answer: str, figure: go.Figure, source: str, at: str) -> Content:
         return Content(answer, figure, f"{recorded.source_of(cost)}, {source}, {at}")
 
     return {
-        "sizes": card(
-            measured, fastest_tree(forecasts, here), plot("sizes", forecasts), source, at
-        ),
+        "sizes": card(measured, fastest_tree(forecasts, here), fastest, source, at),
         "acceptance": card(
             memory,
             accepted_by_rank(acceptance.plan),

@@ -118,18 +118,18 @@ def test_what_acceptance_means_is_counted_in_one_run():
 
 def test_whether_a_prediction_holds_and_on_which_side_of_plain_decoding_it_is():
     near = Point("a", 16, 1.9, 2.0, 1.8, 2.0)
-    turned = Point("b", 4, 0.95, 1.1, 0.9, 1.2)
+    undecided = Point("b", 4, 0.95, 1.1, 0.9, 1.2)
+    text = prediction_answer({"in memory": (near, undecided)})
+    assert text == "Yes, within 14\u00a0% of the timed speedups."
+    turned = undecided._replace(low=1.05)
     text = prediction_answer({"in memory": (near, turned)})
-    assert text == (
-        "Yes, within 14\u00a0% of the timed speedups. "
-        "Predicted slower than plain decoding, timed faster: 4 nodes in memory."
-    )
+    assert text == "No: predicted slower than plain decoding, timed faster: 4 nodes in memory."
     off = Point("c", 32, 1.5, 0.9, 0.8, 1.0)
     assert abs(off.predicted / off.measured - 1) > HOLDS
     text = prediction_answer({"on this machine": (near, off)})
     assert text == (
-        "No, off by 67\u00a0%. If the machine was busy, measure again. "
-        "Predicted faster than plain decoding, timed slower: 32 nodes on this machine."
+        "No, off by 67\u00a0%; predicted faster than plain decoding, timed slower: 32 nodes on this "
+        "machine. If the machine was busy, measure again."
     )
 
 
@@ -137,8 +137,20 @@ def test_the_answer_for_this_machine_is_of_what_was_timed_on_it():
     points = (Point("a", 2, 0.9, 1.52, 1.1, 2.1), Point("b", 16, 0.8, 1.1, 0.9, 3.0))
     result = MachineMeasurement(recorded.read().costs["memory"], points)
     timed = "On this machine: a tree of 2 nodes (timed: 1.1 to 2.1), 1.5 times as fast"
-    assert measure.contents(0.8, [], result)["sizes"].answer.startswith(timed)
+    shown = measure.contents(0.8, [], result)["sizes"]
+    assert shown.answer.startswith(timed)
+    assert stars(shown.figure)[0] == "2 nodes: 1.5 ×", "beside what was timed"
+    (squares,) = [trace for trace in shown.figure.data if "timed" in (trace.name or "")]
+    assert squares.y == (1.52, 1.1) and squares.error_y.array == pytest.approx((0.58, 1.9))
     assert "timed" not in measure.contents(0.6, [], result)["sizes"].answer, "at 0.8 only"
+    slow = result._replace(points=tuple(one._replace(measured=0.9) for one in points))
+    shown = measure.contents(0.8, [], slow)["sizes"]
+    assert shown.answer.startswith("On this machine: none is faster")
+    assert len(stars(shown.figure)) == 1, "on disk only, as recorded"
+
+
+def stars(figure):
+    return [trace.text for trace in figure.data if trace.marker.symbol == "star"]
 
 
 def test_where_no_tree_is_faster_the_answer_says_so():

@@ -57,6 +57,13 @@ def test_presented_a_question_its_answer_and_its_figure_fill_the_screen_and_keys
     seen.keyboard.press("ArrowLeft")
     before_last = list(QUESTIONS)[-2]
     expect(seen.locator(f"#sv-figure-{before_last} h2")).to_be_in_viewport()
+    seen.locator(".sv-source").evaluate_all(
+        "lines => lines.forEach(line => { line.textContent += ', and more '.repeat(30); })"
+    )
+    for width in (1280, 768):  # whatever the lines above take, and on a tablet
+        seen.set_viewport_size({"width": width, "height": 720})
+        axis = seen.locator(f"#sv-figure-{before_last} .g-xtitle")
+        expect(axis).to_be_in_viewport(ratio=0.99)
     seen.keyboard.press("Escape")
 
 

@@ -119,11 +119,12 @@ class LeavesFirst(SelectionRule):
     """Each node after all nodes below it; the first success accepts the path to its node.
 
     A child is visited with its chance as its own weight. `number` is what that is called in
-    explanations.
+    explanations, `meaning` what follows it there.
     """
 
     leaves_first = True
     number: ClassVar[str] = "weight"
+    meaning: ClassVar[str] = ""
 
     def __call__(self, tree: TokenTree, p: Distributions, rng: Randomness) -> Verdict:
         decisions = Decisions(tree)
@@ -172,5 +173,5 @@ class LeavesFirst(SelectionRule):
         compared = "<" if outcome == "accepted" else "≥"
         return (
             f"{outcome.capitalize()}{below}: u = {coin:.3f} {compared} its {self.number} "
-            f"{step.accept_prob[node]:.3f}."
+            f"{step.accept_prob[node]:.3f}{self.meaning}."
         )

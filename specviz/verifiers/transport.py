@@ -66,7 +66,7 @@ class GreedyDraft(TransportRule, TopDown):
     name = "greedy-draft"
     title = "Greedy draft"
     formula: ClassVar[str] = "share/what the children before it left"
-    first_formula: ClassVar[str] = "its share"
+    first_formula: ClassVar[str] = "its share of the target’s probability"
 
 
 class Transport(TransportRule, LeavesFirst):
@@ -79,3 +79,4 @@ class Transport(TransportRule, LeavesFirst):
     name = "transport"
     title = "Transport"
     number: ClassVar[str] = "share"
+    meaning: ClassVar[str] = ", the part of the target’s probability that it can take"

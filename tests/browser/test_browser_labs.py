@@ -139,7 +139,7 @@ def test_a_node_is_shown_at_once_and_stepped_through(page):
     number = page.get_by_label("target p of a, as a number")
     number.fill("0.0666")
     number.press("Enter")
-    expect(number).to_have_value("0.0666")
+    expect(number).to_have_value("0.067")  # as in tables
     assert number.evaluate("box => box.scrollWidth <= box.clientWidth"), "it is not cut"
     expect(page.locator(".sv-v-law tbody tr").first).to_contain_text("0.067")
     page.get_by_role("button", name="Add a token").click()
@@ -188,9 +188,14 @@ def test_presented_the_verification_lab_shows_a_try_on_one_screen_and_all_rules_
     on_screen(page, (".sv-v-try h3", ".sv-v-law table"))  # what one run wrote, and what all do
     page.keyboard.press("ArrowRight")
     on_screen(page, (".sv-v-results h2", ".sv-v-table thead", ".sv-v-table tbody tr:last-child"))
+    on_screen(page, (".sv-v-results > p", ".sv-v-table tr:last-child td:last-child"))
     expect(page.locator(".sv-v-verdict")).not_to_be_in_viewport()
     page.keyboard.press("ArrowLeft")
     on_screen(page, (".sv-v-verdict", ".sv-v-try h3"))
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")  # after the table of all rules, the next example
+    expect(page.locator(".sv-v-examples button").nth(1)).to_have_attribute("aria-pressed", "true")
+    on_screen(page, (".sv-v-verdict",))
 
 
 def test_presented_the_tree_lab_turns_from_all_trees_to_one_and_its_mask(lab):

@@ -2,6 +2,7 @@
 // among the others.
 
 import { finder, make, query, slider } from '../base/dom.js';
+import { probability } from '../base/text.js';
 
 const ROWS = /** @type {const} */ (['p', 'q']);
 
@@ -72,7 +73,7 @@ export function rowControls(root, state, changed) {
       normalised(state[name]).forEach((prob, token) => {
         const { track, number } = lines[at][token];
         track.value = String(prob);
-        number.value = String(Number(prob.toFixed(4)));
+        number.value = String(Number(probability(prob))); // as in tables
       }),
     );
   }

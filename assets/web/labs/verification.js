@@ -34,7 +34,8 @@ export function verificationLab(element, start, server) {
     seed: 0,
   });
   // what a run of the page drew, until something else is asked for
-  let recorded = /** @type {import('./types.js').Run | null} */ (null);
+  let recorded = /** @type {import('./types.js').Run | null} */ (null),
+    example = 0;
   const tries = tryStepper(root),
     rows = rowControls(root, state, () => {
       recorded = null;
@@ -68,6 +69,7 @@ export function verificationLab(element, start, server) {
   /** @param {number} number of an example @param {string} [first] */
   function load(number, first = '') {
     recorded = null;
+    example = number;
     mark(number);
     put(start.examples[number], start.examples[number].about, first);
   }
@@ -140,7 +142,13 @@ export function verificationLab(element, start, server) {
   const turn = turnsPages(root); // the table of all rules is the second
   const acts = {
     back: () => (root.scrollTop ? turn(-1) : tries.move(-1)),
-    next: () => (presents() && tries.atEnd ? turn(1) : tries.move(1)),
+    next: () => {
+      if (root.scrollTop) {
+        turn(-1);
+        load((example + 1) % start.examples.length);
+      } else if (presents() && tries.atEnd) turn(1);
+      else tries.move(1);
+    },
     all: () => $('results').scrollIntoView({ behavior: 'smooth' }),
     draw: () => set({ seed: (state.seed + 1) % start.most.seed }),
   };

@@ -37,7 +37,8 @@ function exactness({ settings, lossy, declared }) {
  * @param {Run} run
  * @returns {Omit<Headline, 'stale'> | null}
  */
-export function headlineOf({ figures, head, against, state, note, done, hasNextSeed }) {
+export function headlineOf(run) {
+  const { figures, head, against, timing, state, note, done, hasNextSeed } = run;
   if (state === 'loading') {
     return { strong: note, text: '', small: LOADED_APART, done };
   }
@@ -51,6 +52,7 @@ export function headlineOf({ figures, head, against, state, note, done, hasNextS
     slow,
     timed && `${perPass} instead of 1`,
     timed && timed.high > WIDE * timed.low && roundsText(timed),
+    timed && timing && timing.done < timing.of && `timed in ${timing.done} of ${timing.of} rounds`,
     hasNextSeed && `seed ${new URLSearchParams(head.settings).get('seed')}, the next`,
     exactness(head),
     head.recorded && (head.badge || 'recorded'),

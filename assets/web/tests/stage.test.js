@@ -104,6 +104,8 @@ test('the headline and the bars are of one measurement', () => {
   const timedRun = headlineOf({ ...run, state: 'done', head: { offload: 'disk' } });
   assert.equal(timedRun.strong + timedRun.text, '2.0 times as fast as plain decoding, weights on disk');
   assert.equal(timedRun.small, '4.4 tokens per target pass instead of 1');
+  const early = headlineOf({ ...run, state: 'done', timing: { done: 1, of: 3 } });
+  assert.match(early.small, / · timed in 1 of 3 rounds/);
   const apart = headlineOf({ ...run, state: 'done', against: { ...run.against, high: 3.6 } });
   assert.match(apart.small, /instead of 1 · 3 rounds, each 1\.9 to 3\.6/, 'rounds far apart are said');
   const slow = headlineOf({ ...run, state: 'done', against: { ...run.against, speedup: 0.5 } });

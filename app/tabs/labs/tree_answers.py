@@ -23,23 +23,28 @@ def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
     """Which of the trees is fastest, and which other sizes would be faster; each tree gets a
     sentence for each place where another is faster than it."""
     best = {}
-    others = []
+    others = {}
+    found = False
     for key, place in recorded.PLACES.items():
         most = max(tree["speeds"][place] for tree in drawn)
         # All that are as fast in the numbers on the page.
         label = f"{most:.2f}"
         first = [tree for tree in drawn if f"{tree['speeds'][place]:.2f}" == label]
-        best[place] = (" and ".join(tree["title"] for tree in first), most)
+        *more, last = (tree["title"] for tree in first)
+        best[place] = (f"{', '.join(more)} and {last}" if more else last, most)
         for tree in drawn:
             if tree not in first:
                 tree["why"] += why_slower(tree, first[0], place)
         cell = best_of_sizes(vector, key)
+        others[place] = "no other size is faster"
         if round(cell.speedup, 1) > max(1.0, round(most, 1)):
-            others.append(f"{place} {cell.size} nodes on {cell.depth} levels, {cell.speedup:.2f} ×")
+            found = True
+            others[place] = f"{cell.size} nodes on {cell.depth} levels, {cell.speedup:.2f} ×"
     answer = fastest_sentence(best, decimals=2)  # as on the cards
+    sizes = "; ".join(f"{place} {text}" for place, text in others.items())
     return {
         "answer": f"At these sizes, {answer[:1].lower()}{answer[1:]}",
-        "others": f"At the best sizes, Sequoia: {'; '.join(others)}." if others else "",
+        "others": f"At the best sizes, Sequoia: {sizes}." if found else "",
     }
 
 

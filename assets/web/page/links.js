@@ -28,8 +28,10 @@ export function linkBar(element, { tab, others, old }, trigger) {
       // the controls hold the settings of the link by now
       document.getElementById(tab === FIRST ? 'sv-run' : 'sv-compare-run')?.click();
     }
-    line.querySelector('.text').textContent =
-      update.text || (update.query === undefined ? '' : await copy(update.query));
+    const isCopied = update.query !== undefined;
+    line.classList.toggle('copied', isCopied);
+    line.querySelector('.text').textContent = isCopied ? await copy(update.query) : update.text;
+    if (isCopied) setTimeout(() => line.matches('.copied') && (line.dataset.kind = ''), 6000);
   }
 
   /** @param {string} settings */
@@ -41,8 +43,7 @@ export function linkBar(element, { tab, others, old }, trigger) {
       () => true,
       () => false,
     ); // no permission, or no secure context
-    // In a frame, as on a Space, the address bar is that of the page around it and cannot be
-    // changed from here.
+    // In a frame, as on a Space, the address bar is that of the page around it.
     if (window.parent !== window)
       return done ? 'Link copied.' : `The link could not be copied: ${link.href}`;
     return done ? 'Link copied. It is also in the address bar.' : 'The link is in the address bar.';

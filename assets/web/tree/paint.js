@@ -155,7 +155,7 @@ function labelOf(mark, step, sizes) {
   const text = fitted(whole, room, width);
   const wide = width(text);
   const isLeft = mark.leaf && mark.y !== sizes.staggered;
-  const half = isLeft ? Math.min(wide, column - LABEL_GAP) / 2 : wide / 2;
+  const half = isLeft ? Math.min(wide, column - LABEL_GAP, 24 * unit) / 2 : wide / 2;
   return { text, whole, wide, start: below ? -half : offset };
 }
 

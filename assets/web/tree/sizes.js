@@ -78,13 +78,14 @@ export function isTooWide({ marks }, step, sizes, room) {
  */
 export function fitSizes({ rows, marks, staggered }, step, measured, room, maxOverflow) {
   const { least, size, unit, smallest, largest } = measured;
-  const wholeLabels = (/** @type {Measured} */ some) => withWholeLabels(marks, step, some);
-  let sizes = wholeLabels(measured);
+  let sizes = withWholeLabels(marks, step, measured);
   // The last row has nothing below it, so its names may take two lines.
   const twoLines = measured.low + size * SECOND_LINE;
   const isLow = staggered === undefined && rows * least.dy + twoLines > room.high / smallest;
-  if (measured.below && !isLow && isTooWide({ marks }, step, measured, room))
-    sizes = wholeLabels({
+  // For a projector two lines come before smaller type.
+  const readable = { ...measured, smallest: presents() ? 1 : smallest };
+  if (measured.below && !isLow && isTooWide({ marks }, step, readable, room))
+    sizes = withWholeLabels(marks, step, {
       ...measured,
       low: twoLines,
       staggered: staggered ?? rows - 1,

@@ -70,12 +70,10 @@ def plot_sizes(
             "%{x} nodes, %{customdata} levels: %{y:.2f} ×",
             customdata=[cell.depth for cell in best],
         )
-        top = (predicted.best.speedup, predicted.best.size)
-        points = (timed or {}).get(name)
-        if points:
-            _add_timed(fig, name, style, points)
-            top = max((point.measured, point.size) for point in points)
-        speedup, size = top
+        speedup, size = predicted.best.speedup, predicted.best.size
+        if timed and name in timed:
+            _add_timed(fig, name, style, timed[name])
+            speedup, size = max((point.measured, point.size) for point in timed[name])
         if speedup <= 1:  # none is faster than plain decoding
             continue
         # The star has its numbers beside it, since the best size is the answer of the figure.
@@ -91,7 +89,6 @@ def plot_sizes(
         )
     theme.plain_line(fig)
     theme.logarithmic("x", fig, powers_of_two(fig))
-    fig.update_yaxes(rangemode="tozero")
     return theme.label_lines(fig)
 
 
@@ -106,28 +103,22 @@ def plot_predicted(groups: Mapping[str, Sequence[Point]]) -> go.Figure:
     fig = theme.figure(TREE_SIZE, "times as fast as plain decoding")
     theme.explain_marks(fig, "○ predicted  ■ timed (bar: range)")
     for place, (machine, group) in enumerate(groups.items()):
-        _add_predicted(fig, machine, place, sorted(group, key=lambda one: (one.size, one.name)))
+        style = theme.machine_series(machine, place)
+        points = sorted(group, key=lambda one: one.size)
+        # A line and marks in one colour: the eye compares what was timed with its own prediction.
+        theme.curve(
+            fig,
+            [point.size for point in points],
+            [point.predicted for point in points],
+            f"{machine}: predicted",
+            style | {"marker": {"symbol": "circle-open", "size": 8}},
+            "%{text}: %{y:.2f} predicted<extra></extra>",
+            text=[point.name for point in points],
+        )
+        _add_timed(fig, machine, style, points)
     theme.plain_line(fig)
     theme.logarithmic("x", fig, theme.drawn_places(fig))
-    fig.update_yaxes(rangemode="tozero")
     return theme.label_lines(fig)
-
-
-def _add_predicted(fig: go.Figure, machine: str, place: int, points: Sequence[Point]) -> None:
-    """Add one machine: its predictions as a line, what was timed as squares."""
-    style = theme.machine_series(machine, place)
-    # A line and marks in one colour: the eye compares what was timed with its own prediction.
-    fig.add_scatter(
-        x=[point.size for point in points],
-        y=[point.predicted for point in points],
-        name=f"{machine}: predicted",
-        mode="lines+markers",
-        line=style["line"],
-        marker={"symbol": "circle-open", "size": 8},
-        text=[point.name for point in points],
-        hovertemplate="%{text}: %{y:.2f} predicted<extra></extra>",
-    )
-    _add_timed(fig, machine, style, points)
 
 
 def _add_timed(fig: go.Figure, machine: str, style: dict, points: Sequence[Point]) -> None:
@@ -138,7 +129,7 @@ def _add_timed(fig: go.Figure, machine: str, style: dict, points: Sequence[Point
         y=measured,
         name=f"{machine}: timed",
         mode="markers",
-        marker={"color": style["marker"]["color"], "symbol": "square", "size": 9},
+        marker=style["marker"] | {"symbol": "square"},
         text=names,
         error_y=theme.error_bars(measured, low, high),
         hovertemplate="%{text}: %{y:.2f} timed<extra></extra>",

@@ -202,6 +202,7 @@ def plain_line(fig: go.Figure) -> None:
         line=line,
         hoverinfo="skip",
     )
+    fig.update_yaxes(rangemode="tozero")
 
 
 def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:

@@ -104,8 +104,8 @@ def headline(
         return ""
     (_, title, fastest), *others = sorted(known, reverse=True)
     sentence = f"{title} is {fastest} times as fast as plain decoding"
-    for _, other, factor in others:
-        sentence += f", {other}: {factor} times"
+    for _, other, text in others:
+        sentence += f", {other}: {text} times"
     for (one, low, high), (other, lowest, highest) in combinations(spreads, 2):
         if low <= highest and lowest <= high:
             sentence += f"; {one} and {other} are too close to say which is faster"

@@ -193,8 +193,8 @@ QUESTIONS = {
         "Predicted as in the first figure, and timed on prompts that no model was trained on. A "
         "bar reaches from the slowest prompt to the fastest. Timing takes minutes, so it is "
         "of one temperature, which the line above the figure names. The answer is yes where each "
-        f"prediction is within {100 * HOLDS:.0f} % of the timed speedup, and none is on the other "
-        "side of plain decoding than its whole bar.",
+        f"prediction is within {100 * HOLDS:.0f} % of the timed speedup, and none says faster than "
+        "plain decoding where all prompts were slower, or slower where all were faster.",
     ),
 }
 

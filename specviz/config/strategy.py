@@ -209,13 +209,13 @@ def _check_class(cls: Choice) -> None:
     contract = getattr(base, cls.needs)
     method = getattr(cls, cls.needs)
     names = signature(contract).parameters
-    other_method = ParameterError(where, f"define {cls.needs}({', '.join(names)})")
+    error = ParameterError(where, f"define {cls.needs}({', '.join(names)})")
     if method is contract:
-        raise other_method
+        raise error
     try:
         signature(method).bind(*names)
     except TypeError:
-        raise other_method from None
+        raise error from None
     if unknown := [scheme for scheme in getattr(cls, "schemes", ()) if scheme not in SCHEMES]:
         raise ParameterError(f"{where}.schemes", f"list some of {', '.join(SCHEMES)}", unknown[0])
     if cls.kind == "verifier" and not cls.lossless and not cls.bias:

@@ -217,15 +217,15 @@ class Board:
         for at in sorted(self.ended):
             clock = race_clock(self.steps[at], self.counts[at], rates_found[at])
             updates.append({"at": at, "clock": codec.json_data(clock)})
-        shown = []
+        labels = []
         found = factors(self.entries, self.counts, self.speedups)
         for entry, (_, text) in zip(self.entries, found, strict=True):
             factor = f"{text}×".replace(" to ", "–") if text else ""  # room beside the title
-            shown.append("1×" if entry.autoregressive else factor)
+            labels.append("1×" if entry.autoregressive else factor)
         return {
             "updates": updates,
             "table": self.table(rates_found),
-            "factors": shown,
+            "factors": labels,
             "headline": headline(self.entries, self.counts, self.speedups),
             "basis": basis(self.entries, self.speedups),
         }

@@ -251,8 +251,8 @@ def test_the_answer_to_the_exercise_on_races_is_what_the_dial_shows():
     winners = [race_figure.race(race_figure.Dials(error=error))["winners"] for error in errors]
     differ = [own["p"] != own["q"] for own in winners]
     assert facts.values["error"] == errors[differ.index(True)] > 0
-    shown = [facts.figures[at].data["dials"]["error"] for at in (0, facts.shows.picture - 3)]
-    assert shown == [0, facts.values["error"]], "Show me sets the dial to the answer"
+    dials = [facts.figures[at].data["dials"]["error"] for at in (0, facts.shows.picture - 3)]
+    assert dials == [0, facts.values["error"]], "Show me sets the dial to the answer"
 
 
 def test_the_dials_of_the_race():
@@ -285,8 +285,8 @@ def test_cost():
     assert facts.values["tree_speedup"] < 1
     assert facts.values["model"] == LABELS[SMOLLM2]
     assert all(LABELS[SMOLLM2] in figure.data["y"] for figure in facts.figures)
-    shown = facts.shows.picture - len(cost.LESSON.recordings)
-    assert facts.figures[shown].label == "Tokens and speed", "which answers the exercise"
+    picture = facts.shows.picture - len(cost.LESSON.recordings)
+    assert facts.figures[picture].label == "Tokens and speed", "which answers the exercise"
     # A place of the weights has one colour in both pictures, which follows from its position.
     of_time, of_speed = (
         [

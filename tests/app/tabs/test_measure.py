@@ -72,12 +72,12 @@ def test_no_answer_speaks_of_sizes_beyond_those_that_were_timed_here():
     table = recorded.read().costs["memory"]
     columns = {"sizes": (1, 2, 4), "target_s": (0.01, 0.011, 0.02), "overhead_s": (0.0,) * 3}
     short = replace(table, spread={}, **columns)
-    shown = measure.contents(0.6, [], MachineMeasurement(short))
+    cards = measure.contents(0.6, [], MachineMeasurement(short))
     start = (
         "On this machine: 2.0 times as long for a pass over 4 nodes as for one over a single node"
     )
-    assert shown["cost"].answer.startswith(start)
-    for line in shown["sizes"].figure.data[:2]:
+    assert cards["cost"].answer.startswith(start)
+    for line in cards["sizes"].figure.data[:2]:
         assert max(line.x) <= 4, "the line of this machine and its star"
     for content in measure.contents(0.6, [], None)["sizes"].figure.data:
         assert max(content.x) <= table.sizes[-1], "nor where all is recorded"
@@ -85,28 +85,28 @@ def test_no_answer_speaks_of_sizes_beyond_those_that_were_timed_here():
 
 def test_what_is_recorded_beside_what_was_measured_here_is_named_as_recorded():
     past = recorded.read()
-    shown = measure.contents(0.6, [], MachineMeasurement(past.costs["memory"]))
+    cards = measure.contents(0.6, [], MachineMeasurement(past.costs["memory"]))
     for name in ("sizes", "cost"):
-        assert "on disk, recorded" in shown[name].answer.lower()
-        assert f"measured on this machine; on disk: {past.label}" in shown[name].source
-        (line,) = [line for line in shown[name].figure.data if "recorded" in (line.name or "")]
+        assert "on disk, recorded" in cards[name].answer.lower()
+        assert f"measured on this machine; on disk: {past.label}" in cards[name].source
+        (line,) = [line for line in cards[name].figure.data if "recorded" in (line.name or "")]
         assert line.line.color == MACHINES["on disk"], "one colour for the disk"
-    assert past.label in shown["predicted"].source, "until trees were timed here"
+    assert past.label in cards["predicted"].source, "until trees were timed here"
 
 
 def test_every_number_names_its_model_as_the_menu_does_and_where_the_weights_are():
-    shown = measure.contents(0.6, [], None)
-    for name, content in shown.items():
+    cards = measure.contents(0.6, [], None)
+    for name, content in cards.items():
         assert content.source.startswith(f"{LABELS[SMOLLM2]}, drafted by "), name
         assert not re.search("smollm2|tales|embedded", content.answer + content.source)
         if name in ("sizes", "cost", "predicted"):
             assert "recorded on 2 cores" in content.source, "the machine"
     for name in ("sizes", "cost"):
-        answer = shown[name].answer.lower()
+        answer = cards[name].answer.lower()
         assert "in memory" in answer and "on disk" in answer
     assert "weights" in measure.QUESTIONS["sizes"][1], "what is in memory or on disk"
-    assert "as for one over a single node" in shown["cost"].answer
-    assert "times as fast as plain decoding" in shown["sizes"].answer
+    assert "as for one over a single node" in cards["cost"].answer
+    assert "times as fast as plain decoding" in cards["sizes"].answer
     assert LABELS[TALES] in described({"name": "embedded pair"})
 
 
@@ -137,16 +137,16 @@ def test_the_answer_for_this_machine_is_of_what_was_timed_on_it():
     points = (Point("a", 2, 0.9, 1.52, 1.1, 2.1), Point("b", 16, 0.8, 1.1, 0.9, 3.0))
     result = MachineMeasurement(recorded.read().costs["memory"], points)
     timed = "On this machine: a tree of 2 nodes (timed: 1.1 to 2.1), 1.5 times as fast"
-    shown = measure.contents(0.8, [], result)["sizes"]
-    assert shown.answer.startswith(timed)
-    assert stars(shown.figure)[0] == "2 nodes: 1.5 ×", "beside what was timed"
-    (squares,) = [trace for trace in shown.figure.data if "timed" in (trace.name or "")]
+    card = measure.contents(0.8, [], result)["sizes"]
+    assert card.answer.startswith(timed)
+    assert stars(card.figure)[0] == "2 nodes: 1.5 ×", "beside what was timed"
+    (squares,) = [trace for trace in card.figure.data if "timed" in (trace.name or "")]
     assert squares.y == (1.52, 1.1) and squares.error_y.array == pytest.approx((0.58, 1.9))
     assert "timed" not in measure.contents(0.6, [], result)["sizes"].answer, "at 0.8 only"
     slow = result._replace(points=tuple(one._replace(measured=0.9) for one in points))
-    shown = measure.contents(0.8, [], slow)["sizes"]
-    assert shown.answer.startswith("On this machine: none is faster")
-    assert len(stars(shown.figure)) == 1, "on disk only, as recorded"
+    card = measure.contents(0.8, [], slow)["sizes"]
+    assert card.answer.startswith("On this machine: none is faster")
+    assert len(stars(card.figure)) == 1, "on disk only, as recorded"
 
 
 def stars(figure):

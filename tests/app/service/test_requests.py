@@ -427,6 +427,18 @@ def test_gradios_own_queue_is_as_it_is_read(client, demo):
     until(lambda: not gradio_private.has_event(demo, joined.json()["event_id"]))
 
 
+def test_an_idle_server_looks_for_events_fifty_times_a_second(demo):
+    """Gradio does a thousand times, by attributes that it documents nowhere."""
+    slept, sleep = set(), asyncio.sleep
+    names = ("sleep_when_free", "progress_update_sleep_when_free")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gradio.queueing.asyncio, "sleep", lambda *a: slept.add(a[0]) or sleep(*a))
+        for name, other in zip(names, (0.0201, 0.0202), strict=True):
+            assert getattr(demo._queue, name) == 0.02
+            patch.setattr(demo._queue, name, other)
+            until(lambda other=other: other in slept)
+
+
 def test_a_visitor_is_let_in_without_a_description_of_the_page(demo):
     """What gradio does for each visitor in the thread that answers all of them."""
     described = []

@@ -21,7 +21,7 @@ export default [
       'no-implied-eval': 'error',
       'no-new-func': 'error',
       'no-shadow': ['error', { builtinGlobals: false }],
-      'no-unused-vars': ['error', { args: 'after-used' }],
+      'no-unused-vars': ['error', { args: 'after-used', ignoreRestSiblings: true }],
       'prefer-const': ['error', { destructuring: 'all' }],
       'eqeqeq': 'error',
       'no-restricted-properties': ['error', ...['innerHTML', 'outerHTML', 'insertAdjacentHTML'].map(property => ({ property, message: MARKUP }))],

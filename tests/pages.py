@@ -74,7 +74,7 @@ class Gated:
 
 
 def state(page, name):
-    expect(page.locator(f"{STAGE} .sv")).to_have_attribute("data-recorded", "false", timeout=30_000)
+    expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", "run", timeout=30_000)
     expect(page.locator(f"{STAGE} .sv-state")).to_have_attribute("data-state", name, timeout=60_000)
 
 

@@ -138,7 +138,7 @@ def every(
             page.close()
         page = opened(browser, url, scheme, 1440)
         page.locator("#sv-run").click()
-        page.locator("#sv-stage .sv[data-recorded=false]").wait_for(timeout=RUN_SECONDS * 1000)
+        page.locator("#sv-stage .sv-svg[data-of=run]").wait_for(timeout=RUN_SECONDS * 1000)
         page.locator("#sv-stage .sv-state[data-state=done]").wait_for(
             state="attached", timeout=RUN_SECONDS * 1000
         )

@@ -1,6 +1,6 @@
 // What the page's components start with: app/tabs/parts/web.py calls each export with a host.
 
-import { subscribe, publish } from './base/bus.js';
+import { publish } from './base/bus.js';
 import { query } from './base/dom.js';
 import { strategyPicker } from './base/picker.js';
 import { onPage } from './base/page.js';
@@ -17,10 +17,8 @@ import { linkBar } from './page/links.js';
 import { freshness, headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
 import { promptHelp } from './stage/prompts.js';
-import { originOf } from './stage/run.js';
 import { sampledTexts } from './stage/sampled.js';
-import { sendFile } from './stage/save.js';
-import { checkSumOf, runLink } from './stage/share.js';
+import { runLink } from './stage/share.js';
 
 /**
  * @typedef {object} Host
@@ -101,21 +99,14 @@ export const compare = ({ element, props, server, values, watch }) => {
 
 /** @param {Host} host @param {{ most: number }} limits */
 export function stage({ element, server, values }, { most }) {
-  const fresh = freshness(
-    element,
-    () => player.changed(),
-    () => player.currentRun(),
-  );
   let wasStale = false;
   const player = runPlayer(element, {
     save: server.save,
     code: server.qr_code,
-    open: sendFile,
     most,
     take: opensInLab,
-    fresh,
-    links: true,
-    checkSum: checkSumOf(location.search),
+    freshness,
+    request: placeOf(location.search, false),
     headline(content) {
       // What was not asked for does not play on, but may be played.
       if (content.stale && !wasStale) player.position.rest();
@@ -123,8 +114,8 @@ export function stage({ element, server, values }, { most }) {
       publish('headline', content);
     },
     address(run) {
-      if (originOf(run) === 'file' || !element.offsetParent) return;
-      const link = new URL(runLink(run, run.head.show ?? run.show ?? 0, location.href));
+      if (run.origin === 'file' || !element.offsetParent) return;
+      const link = new URL(runLink(run, run.show, location.href));
       history.replaceState(history.state, '', inThisTheme(link));
     },
     opened(run) {
@@ -132,8 +123,6 @@ export function stage({ element, server, values }, { most }) {
       if (run.head.settings) publish('opened', { search });
     },
   });
-  subscribe('settings', element, fresh.hold);
-  player.expect(placeOf(location.search, false));
   values(player.receive);
 }
 

@@ -124,7 +124,8 @@ def recorded_message(
     return message(
         name,
         steps,
-        head=about | {"recorded": True, "badge": badge, "show": worth_showing(trace.steps)},
+        head=about | {"recorded": True, "badge": badge},
+        show=worth_showing(trace.steps),
         state="done",
         figures=figures(trace.counts, trace.speedup),
         speedup=json_data(trace.speedup),

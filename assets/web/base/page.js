@@ -21,6 +21,22 @@ export function onPage(element, kind, listen, target = document) {
 }
 
 /**
+ * Draws once in the next frame of the browser, however often it is called until then.
+ * @param {(now: number) => void} draw gets the time of the frame
+ */
+export function onceAFrame(draw) {
+  let isWaiting = false;
+  return () => {
+    if (isWaiting) return;
+    isWaiting = true;
+    requestAnimationFrame(now => {
+      isWaiting = false;
+      draw(now);
+    });
+  };
+}
+
+/**
  * Lets a visitor choose a file, or drop one anywhere while a part of the page is on the screen;
  * beside it, the browser would leave the page.
  * @param {HTMLElement} element gets the class "dropping" meanwhile

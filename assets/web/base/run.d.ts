@@ -108,7 +108,6 @@ interface Head {
   offload?: string;
   recorded?: boolean;
   badge?: string;
-  show?: number;
 }
 
 /** A run against plain decoding, timed in alternating rounds. */

@@ -34,7 +34,7 @@ interface Message {
   /** How many rounds of plain decoding in turns with the run, which is whole by then. */
   timing?: { done: number; of: number };
   same?: { kind: string; text: string };
-  /** The step to go to, unless the visitor has moved. */
+  /** The step that is worth showing: to go to, unless the visitor has moved. */
   show?: number;
 }
 

@@ -3,6 +3,7 @@
 // the table stand around them.
 
 import { fieldIn, finder, query, say } from '../base/dom.js';
+import { onceAFrame } from '../base/page.js';
 import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
 import { savesComparison } from './save.js';
@@ -55,16 +56,16 @@ const opened = ({ run: name, prompt, settings, badge, pair, when }) => ({
 export function compareBoard(element, server, settings = () => undefined) {
   const root = query(element, '.sv-compare', HTMLElement);
   const $ = finder(root);
+  const drawSoon = onceAFrame(render);
   const chart = tokenChart($('chart-svg', SVGSVGElement), seconds => clock.seek(seconds));
   $('table').open = !matchMedia('(max-width: 760px)').matches;
   const clock = sharedClock(root, {
     columns: () => run.columns,
     running: isBusy,
-    changed: () => schedule(),
+    changed: drawSoon,
   });
   const first = settings();
   let run = { ...opened({}), state: '' };
-  let frameRequest = /** @type {number | null} */ (null);
   let whole = false;
   let messages = /** @type {string[]} */ ([]); // all of this comparison
 
@@ -102,7 +103,7 @@ export function compareBoard(element, server, settings = () => undefined) {
     }
     if (message.state) change(message.state, message.note);
     clock.follow();
-    schedule(true);
+    drawWhole();
   }
 
   /** What a message brings. @param {Partial<Message>} message */
@@ -176,14 +177,12 @@ export function compareBoard(element, server, settings = () => undefined) {
     else if (ends.length) column.ends = ends.map(([seconds]) => seconds);
   }
 
-  // ---- drawing: at most once a frame ----
+  // ---- drawing ----
 
-  function schedule(all = false) {
-    whole ||= all;
-    frameRequest ??= requestAnimationFrame(now => {
-      frameRequest = null;
-      render(now);
-    });
+  /** All of it, not only what moves with the clock. */
+  function drawWhole() {
+    whole = true;
+    drawSoon();
   }
 
   /** @param {number} now */
@@ -200,7 +199,7 @@ export function compareBoard(element, server, settings = () => undefined) {
     chart.at(clock.time);
     for (const column of run.columns) column.show(clock.time);
     clock.write();
-    if (moving) schedule();
+    if (moving) drawSoon();
   }
 
   function head() {
@@ -241,6 +240,6 @@ export function compareBoard(element, server, settings = () => undefined) {
   return {
     receive,
     /** The controls hold something else than before. */
-    edited: () => schedule(true),
+    edited: drawWhole,
   };
 }

@@ -14,14 +14,13 @@ const MOST_TAKEN = 8,
  * selected token is one of.
  * @param {Step} step
  * @param {string} key
- * @param {{ rule?: string }} head of the run
- * @param {number} index
+ * @param {string} [rule] of the run
  */
-export function opensInLab(step, key, head, index) {
+export function opensInLab(step, key, rule) {
   const content = nodeOf(step, key);
   if (!content) return null;
   return () => {
-    publish('node', { ...content, rule: head.rule, from: `step ${index + 1}` });
+    publish('node', { ...content, rule, from: `step ${step.index + 1}` });
     publish('open-tab', 'verification lab');
   };
 }

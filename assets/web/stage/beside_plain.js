@@ -38,12 +38,12 @@ function exactness({ settings, lossy, declared }) {
  * @returns {Omit<Headline, 'stale'> | null}
  */
 export function headlineOf(run) {
-  const { figures, head, against, timing, state, note, done, hasNextSeed } = run;
+  const { figures, head, speedup, timing, state, note, done, hasNextSeed } = run;
   if (state === 'loading') {
     return { strong: note, text: '', small: LOADED_APART, done };
   }
   if (!figures?.per_pass) return null;
-  const timed = state === 'running' ? null : against;
+  const timed = state === 'running' ? null : speedup;
   // Its rounds do not agree on which is faster: a mean would claim to know.
   const isOpen = Boolean(timed && timed.low <= 1 && timed.high >= 1);
   const slow = timed && timed.speedup < 1 ? slowReason(timed, figures) : '';
@@ -76,11 +76,11 @@ function slowReason({ speedup }, { per_pass: perPass }) {
 }
 
 /**
- * @param {HTMLElement} element
+ * @param {import('./panel.js').Find} $
  * @param {Run} run
  * @param {Pick<import('./playback.js').Playback, 'current' | 'frame'>} position on the screen
  */
-export function writePassBars(element, run, { current, frame }) {
+export function writePassBars($, run, { current, frame }) {
   const { tokens = 0, passes = 0 } = run.figures ?? {};
   // The step that plays has not written its tokens yet.
   const isWritten = (frame?.phase ?? 4) === 4;
@@ -88,15 +88,15 @@ export function writePassBars(element, run, { current, frame }) {
   const written = done.reduce((sum, step) => sum + step.pieces.length, 0);
   /** @type {(name: string, count: number, made: number) => void} */
   const bar = (name, count, made) => {
-    const line = query(element, `[data-bar="${name}"]`);
-    const track = query(line, 'i', HTMLElement);
+    const line = query($('beside'), `[data-bar="${name}"]`);
+    const track = query(line, 'i');
     track.style.width = `${100 * fraction(count, tokens)}%`;
-    query(track, 'u', HTMLElement).style.width = `${100 * fraction(made, count)}%`;
+    query(track, 'u').style.width = `${100 * fraction(made, count)}%`;
     query(line, 'b').textContent = count ? `${count} passes` : '–';
   };
   bar('plain', tokens, written);
   bar('run', passes, done.length);
-  query(element, '.sv-beside-times').textContent = timingSentence(run);
+  $('beside-times').textContent = timingSentence(run);
 }
 
 /** @param {Pick<PairedSpeedup, 'low' | 'high'>} against */
@@ -114,8 +114,8 @@ export function speedupText(against) {
 }
 
 /** @param {Run} run */
-function timingSentence({ against, head, state, timing }) {
-  if (against) return speedupText(against);
+function timingSentence({ speedup, head, state, timing }) {
+  if (speedup) return speedupText(speedup);
   if (head.recorded) return 'Plain decoding was not timed with this run.';
   if (state === 'stopped' || (state === 'done' && timing)) {
     return 'Plain decoding was not timed: the run was stopped.';

@@ -6,7 +6,7 @@ import { button, fieldIn, make, query } from '../base/dom.js';
 import { closedByEscape } from '../base/escape.js';
 import { onPage } from '../base/page.js';
 import { sayTerms } from '../base/terms.js';
-import { isOver, originOf, takeStop } from './run.js';
+import { isOver, takeStop } from './run.js';
 
 /** @param {HTMLElement} element */
 export function headline(element) {
@@ -72,7 +72,6 @@ const SEED = '#sv-settings input[aria-label="Seed"]';
  */
 export function freshness(element, changed, currentRun) {
   let controls = /** @type {Held | null} */ (null);
-  let first = /** @type {Held | null} */ (null); // the page opens with its pair
   let hasNextSeed = false;
   let isAwaited = false; // since Run was pressed, until a run is put on the screen
   const box = () => fieldIn(PROMPT);
@@ -88,8 +87,9 @@ export function freshness(element, changed, currentRun) {
     const prompt = box();
     if (!controls || !head.settings) return '';
     if (controls.settings !== head.settings) return 'other settings';
-    if (controls.models !== (models ?? first?.models)) return 'other settings';
-    if (controls.weights !== (weights ?? first?.weights)) return 'other settings';
+    // a file does not say where its pair stands in the menus
+    if (controls.models !== (models ?? controls.models)) return 'other settings';
+    if (controls.weights !== (weights ?? controls.weights)) return 'other settings';
     return prompt !== null && prompt.value !== head.prompt ? 'another prompt' : '';
   }
 
@@ -107,21 +107,19 @@ export function freshness(element, changed, currentRun) {
     const seed = /** @type {HTMLInputElement | null} */ (document.querySelector(SEED));
     const goesOn = document.querySelector(STOP) !== null;
     if (!begins || goesOn || !seed) return;
-    if (originOf(run) !== 'run' || !isOver(run) || differs(run)) return;
+    if (run.origin !== 'run' || !isOver(run) || differs(run)) return;
     seed.value = String(Number(seed.value) + 1);
     seed.dispatchEvent(new Event('input', { bubbles: true }));
     hasNextSeed = true;
   }
   // before gradio sees them
   for (const kind of ['click', 'keydown']) document.addEventListener(kind, advance, true);
+  subscribe('settings', element, now => {
+    controls = now;
+    changed();
+  });
 
   return {
-    /** What the controls hold now. @param {Held} now */
-    hold(now) {
-      first ||= now;
-      controls = now;
-      changed();
-    },
     /** Why a run is not what the controls hold. @param {import('./run.js').Run} run */
     stale(run) {
       if (!isOver(run)) return '';

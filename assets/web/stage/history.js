@@ -1,6 +1,6 @@
 // The last runs, as their messages come; which of them is on the screen is the player's business.
 
-import { emptyRun, isBusy, originOf, takeMessage, takeStop } from './run.js';
+import { emptyRun, isBusy, takeMessage, takeStop } from './run.js';
 import { checkSum } from './share.js';
 
 /** @typedef {import('./run.js').Run} Run */
@@ -8,13 +8,10 @@ import { checkSum } from './share.js';
 const MOST = 6; // the last five, and the one that the page opens with
 
 export function runHistory() {
-  const runs = [emptyRun(null)]; // the newest at the end
-  const left = new Set(); // names of runs that made room for one from a file
+  const runs = [emptyRun()]; // the newest at the end
 
   return {
     runs,
-    /** Ignores what still comes of a run. @param {Run} run */
-    leave: run => left.add(run.name),
     /**
      * Takes a message; returns the run that it is about, the steps that are new, whether it begins
      * a run that is computed and whether its run is to be on the screen. Null where the message is
@@ -26,7 +23,7 @@ export function runHistory() {
      * @param {boolean} [isAwaited] whether no other run was put on the screen since Run was pressed
      */
     take(message, current, isAwaited = true) {
-      if (left.has(message.run) || isRecordingOf(message, current)) return null;
+      if (isRecordingOf(message, current)) return null;
       let run = runs.find(({ name }) => name === message.run);
       // A message without a name is about the run that is computed or waited for.
       if (message.run === '') run = runs.findLast(isBusy) ?? (isAwaited ? current : undefined);
@@ -77,4 +74,4 @@ function isSame({ head, models, weights }, run) {
  * @param {Run} run
  */
 const isRecordingOf = (message, run) =>
-  Boolean(message.head?.recorded) && originOf(run) === 'run' && isSame(message, run);
+  Boolean(message.head?.recorded) && run.origin === 'run' && isSame(message, run);

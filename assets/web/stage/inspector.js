@@ -1,7 +1,7 @@
 // What is known of a node: the fold under the tree with every number, and a card at the node itself
 // with the few that decided it.
 
-import { button, finder, make, query } from '../base/dom.js';
+import { button, make, query } from '../base/dom.js';
 import { plural, short, visible } from '../base/text.js';
 import { DRAWN, OUTCOMES } from '../base/words.js';
 import { parseKey } from '../tree/layout.js';
@@ -10,9 +10,10 @@ import { detailOf, numbersOf } from './detail.js';
 import { comparedTexts, conclusionOf, leftOf, siblingsOf } from './sentences.js';
 
 /**
- * @typedef {(step: Step, key: string, index: number) => (() => void) | null} Take what opens a
- *   node in the lab
+ * @typedef {(step: Step, key: string, rule?: string) => (() => void) | null} Take what opens a node
+ *   in the lab, by the rule of its run
  */
+/** @typedef {import('./panel.js').Find} Find */
 
 /** @typedef {import('./card_place.js').Box} Box */
 
@@ -40,17 +41,16 @@ function factsOf(step, node) {
   return `depth ${depth}; child ${siblings.indexOf(node) + 1} of ${siblings.length}; ${law}`;
 }
 
-/** @param {HTMLElement} element @param {Take} [openLab] */
-export function inspectorView(element, openLab) {
-  const $ = finder(element);
-  const fold = $('why-fold', HTMLDetailsElement);
+/** @param {Find} $ @param {Take} [take] */
+export function inspectorView($, take) {
+  const fold = $('why-fold');
   const token = query(fold, '.sv-token'); // the card at a node has one, too
   const lab = button('Open in the Verification lab', null, 'sv-lab-button');
   let about = /** @type {{ step?: Step, key?: string | null }} */ ({});
   $('facts').after(lab);
 
-  /** @param {Step} step @param {number} index @param {string | null} key */
-  function show(step, index, key) {
+  /** @param {Step} step @param {string | null} key @param {string} [rule] */
+  function show(step, key, rule) {
     // what is read or selected here stays
     if (step === about.step && key === about.key) return;
     about = { step, key };
@@ -61,7 +61,7 @@ export function inspectorView(element, openLab) {
     $('facts').textContent = factsOf(step, node);
     const numbers = node === null ? [] : numbersOf(step, node);
     $('detail').replaceChildren(...numbers, ...detailOf(step, node));
-    const open = openLab?.(step, key, index) ?? null;
+    const open = take?.(step, key, rule) ?? null;
     lab.hidden = !open;
     lab.onclick = open;
   }
@@ -87,11 +87,10 @@ export function inspectorView(element, openLab) {
 
 /**
  * The card at a node: what it is and what decided it.
- * @param {HTMLElement} element
+ * @param {Find} $
  * @param {() => void} openNumbers
  */
-export function nodeCard(element, openNumbers) {
-  const $ = finder(element);
+export function nodeCard($, openNumbers) {
   const title = make('p');
   const list = make('dl');
   const conclusion = make('p');

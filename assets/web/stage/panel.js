@@ -1,7 +1,7 @@
 // The words and numbers around the picture: what runs, the measures of the run, the legend with its
 // counts.
 
-import { button, makeSvg, finder, make, query, queryAll, say } from '../base/dom.js';
+import { button, makeSvg, make, query, queryAll, say } from '../base/dom.js';
 import { sayTerms } from '../base/terms.js';
 import { PARTS } from '../base/words.js';
 import { markOf } from '../tree/paint.js';
@@ -11,34 +11,35 @@ import { speedupText, timesText } from './beside_plain.js';
 const RARE = ['passed', 'probe']; // outcomes that are listed where they occur
 const number = (/** @type {number} */ value) => value.toFixed(value < 100 ? 1 : 0);
 
+/** Finds a part of the player by its class, without "sv-". @typedef {(name: string) => any} Find */
+
 /**
- * @param {HTMLElement} element
+ * @param {Find} $
  * @param {import('./run.js').Run} run
- * @param {string | null} [first] what matters more than the run's state
+ * @param {string | null} first what matters more than the run's state
  */
-export function writeTitle(element, run, first = null) {
-  const $ = finder(element);
-  const { head } = run;
+export function writeTitle($, run, first) {
+  const { head, same = { kind: '', text: '' } } = run;
   const badge = head.recorded && (head.badge || 'recorded run');
   const parts = [badge, head.title, head.pair, head.lossy].filter(Boolean);
   sayTerms($('about-run'), parts.join(' · '));
   say($('state'), first || stateText(run));
   $('state').dataset.state = run.state;
-  query(element, '.sv').dataset.recorded = String(Boolean(head.recorded));
-  $('same').hidden = !run.same;
-  if (run.same) say($('same'), run.same.text);
-  $('same').dataset.kind = run.same ? run.same.kind : '';
+  $('svg').dataset.of = run.origin;
+  $('same').hidden = !same.text;
+  say($('same'), same.text);
+  $('same').dataset.kind = same.kind;
 }
 
 /**
  * The last runs, each a button that shows it again, where there is more than one.
- * @param {HTMLElement} element
+ * @param {Find} $
  * @param {import('./run.js').Run[]} runs
  * @param {import('./run.js').Run} current
  * @param {(run: import('./run.js').Run) => void} show
  */
-export function writeRuns(element, runs, current, show) {
-  const box = finder(element)('history');
+export function writeRuns($, runs, current, show) {
+  const box = $('history');
   const listed = runs.filter(({ steps, figures }) => steps.length && figures?.per_pass);
   box.hidden = listed.length < 2;
   if (box.hidden) return;
@@ -90,11 +91,11 @@ function comparison(runs) {
 }
 
 /** @param {import('./run.js').Run} run */
-function chipText({ head, figures, against }) {
+function chipText({ head, figures, speedup }) {
   const settings = new URLSearchParams(head.settings);
   const [name, ...values] = (settings.get('builder') ?? 'file').split(/:|,/);
   const tree = `${name} ${values[0]?.split('=')[1] ?? ''}`.trim();
-  const speed = against ? `, ${timesText(against.speedup)}× as fast` : '';
+  const speed = speedup ? `, ${timesText(speedup.speedup)}× as fast` : '';
   const place = head.offload ? ' on disk' : '';
   const draws = `T ${settings.get('temperature')}, seed ${settings.get('seed')}`;
   const kind = head.recorded ? 'recorded: ' : '';
@@ -112,10 +113,8 @@ function stateText({ state, note, steps, figures, isCaughtUp }) {
   return state === 'running' || state === 'loading' ? state : '';
 }
 
-/** @param {HTMLElement} element @param {import('./run.js').Run} run */
-export function writeMeasures(element, run) {
-  const $ = finder(element);
-  const { against, figures, head } = run;
+/** @param {Find} $ @param {import('./run.js').Run} run */
+export function writeMeasures($, { figures, head, speedup }) {
   if (!figures) return $('measures').replaceChildren();
   const { step_ms: stepMs, step_parts: parts } = figures;
   const step = stepMs ? `${stepMs.toFixed(1)} ms` : '';
@@ -124,8 +123,8 @@ export function writeMeasures(element, run) {
   const rows = [
     ['tokens per target pass', 'per-pass', perPassText(figures)],
     ['acceptance rate', 'acceptance', acceptanceText(figures)],
-    ['tokens per second', 'rate', rateText(figures, against)],
-    ['speedup vs. plain decoding', 'speedup', against ? timedText(against, head) : '–'],
+    ['tokens per second', 'rate', rateText(figures, speedup)],
+    ['speedup vs. plain decoding', 'speedup', speedup ? timedText(speedup, head) : '–'],
     ['time per step after the first', 'step', step ? `${step}: ${split}` : '–'],
   ];
   const cells = rows.flatMap(([name, kind, value]) => [
@@ -146,7 +145,7 @@ function acceptanceText({ acceptance, accepted, compared }) {
   return `${Math.round(100 * acceptance)} % (${accepted} of ${compared} compared)`;
 }
 
-/** @param {Figures} figures @param {PairedSpeedup | null | undefined} against */
+/** @param {Figures} figures @param {PairedSpeedup | undefined} against */
 function rateText({ rate }, against) {
   if (rate === null) return '–';
   const plain = against ? `, plain decoding ${number(against.plain_tokens_per_s)}` : '';
@@ -158,38 +157,37 @@ const timedText = (against, { recorded }) =>
   speedupText(against) + (recorded ? `, ${against.date}, ${against.machine}` : '');
 
 /**
- * @param {HTMLElement} element
+ * @param {Find} $
  * @param {number} current
  * @param {number} count
  * @param {boolean} playing
  * @param {number} phase of the step
  */
-export function writeControls(element, current, count, playing, phase) {
-  const $ = finder(element),
-    scrub = $('scrub', HTMLInputElement),
-    where = count ? `step ${current + 1} of ${count}` : 'no step yet';
-  scrub.max = String(Math.max(0, count - 1));
-  scrub.value = String(Math.max(0, current));
+export function writeControls($, current, count, playing, phase) {
+  const scrub = $('scrub');
+  const where = count ? `step ${current + 1} of ${count}` : 'no step yet';
+  scrub.max = Math.max(0, count - 1);
+  scrub.value = Math.max(0, current);
   scrub.setAttribute('aria-valuetext', where);
   $('where').textContent = where;
   $('play').textContent = playing ? '❚❚ Pause' : '▶ Play';
   $('play').setAttribute('aria-label', playing ? 'pause' : 'play');
-  query(element, `.sv-phases [value="${phase}"]`, HTMLInputElement).checked = true;
+  query($('phases'), `[value="${phase}"]`, HTMLInputElement).checked = true;
 }
 
-/** Gives each outcome in the legend its mark. @param {HTMLElement} element */
-export function drawLegend(element) {
-  for (const item of queryAll(element, '.sv-legend [data-outcome]'))
+/** Gives each outcome in the legend its mark. @param {Find} $ */
+export function drawLegend($) {
+  for (const item of queryAll($('legend'), '[data-outcome]'))
     item.prepend(markOf(item.dataset.outcome));
 }
 
-/** @param {HTMLElement} element @param {Step} step @param {import('./frames.js').Frame} frame */
-export function writeLegend(element, step, { phase, later, lastNode }) {
+/** @param {Find} $ @param {Step} step @param {import('./frames.js').Frame} frame */
+export function writeLegend($, step, { phase, later, lastNode }) {
   const outcomes = step.outcome.slice(0, lastNode + 1).map((outcome, node) => {
     const isLater = node > 0 && later.has(node) && outcome !== 'probe';
     return isLater ? 'unreached' : outcome;
   });
-  for (const item of queryAll(element, '.sv-legend [data-outcome]')) {
+  for (const item of queryAll($('legend'), '[data-outcome]')) {
     const { outcome } = item.dataset;
     const count = item.querySelector('b');
     if (count) count.textContent = String(outcomes.filter(other => other === outcome).length);
@@ -203,13 +201,13 @@ export function writeLegend(element, step, { phase, later, lastNode }) {
 
 /**
  * Who guessed the nodes of a step and accepted by drafter so far, where more than one drafter did.
- * @param {HTMLElement} element
+ * @param {Find} $
  * @param {Step} step
  * @param {import('./run.js').Run} run
  */
-export function writeWhose(element, step, run) {
-  const box = finder(element)('whose'),
-    here = countGuesses(new Map(), step);
+export function writeWhose($, step, run) {
+  const box = $('whose');
+  const here = countGuesses(new Map(), step);
   box.hidden = !differ(run.guessed);
   if (box.hidden) return;
   box.replaceChildren(

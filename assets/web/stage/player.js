@@ -2,6 +2,7 @@
 // Messages are what specviz/view/payload.py writes.
 
 import { finder, say as write } from '../base/dom.js';
+import { onceAFrame } from '../base/page.js';
 import { placeIn, placeText } from '../base/place.js';
 import { follow, spansOf } from '../base/ribbon.js';
 import { sayTerms } from '../base/terms.js';
@@ -14,27 +15,26 @@ import { drawLegend, writeControls, writeLegend, writeMeasures } from './panel.j
 import { writeRuns, writeTitle, writeWhose } from './panel.js';
 import { playback } from './playback.js';
 import { playerControls } from './player_controls.js';
-import { isOver, originOf } from './run.js';
+import { isOver } from './run.js';
 import { saving } from './save.js';
 import { nodeSentence } from './sentences.js';
-import { compared } from './share.js';
+import { checkSumOf, compared } from './share.js';
 
 /** @typedef {import('../base/place.js').Place} Place */
 /** @typedef {import('./frames.js').Frame} Frame */
 /** @typedef {import('./run.js').Run} Run */
-/** @typedef {ReturnType<typeof import('./headline.js').freshness>} Freshness */
 
 /**
  * What there is around the player, each only where there is one.
  * @typedef {object} Page
- * @property {(step: Step, key: string, head: Run['head'], index: number) => (() => void) | null}
- *   [take] what opens a node in the lab
- * @property {Freshness} [fresh] whether the controls hold something else than the run
+ * @property {import('./inspector.js').Take} [take] what opens a node in the lab
+ * @property {typeof import('./headline.js').freshness} [freshness] whether the controls hold
+ *   something else than the run
  * @property {(content: Headline) => void} [headline] shows the run in one sentence
  * @property {(run: Run) => void} [opened] sets the controls to an opened run's
  * @property {(place: string) => void} [onPlace] another step is on the screen, or a node was picked
  * @property {(run: Run) => void} [address] makes the address of the page open a run again
- * @property {string | null} [checkSum] of the run that a link is about
+ * @property {Place | null} [request] where the link of the page leads
  */
 /** @typedef {import('./save.js').Server & Page} Around */
 
@@ -42,21 +42,19 @@ import { compared } from './share.js';
 export function runPlayer(element, around = {}) {
   const $ = finder(element);
   const say = (/** @type {string} */ text) => write($('live'), text);
-  const { take, fresh } = around;
+  const schedule = onceAFrame(render);
+  const fresh = around.freshness?.(element, schedule, () => run);
   const history = runHistory();
   let [run] = history.runs; // the one on the screen
   let spans = /** @type {HTMLElement[][]} */ ([]);
-  let request = /** @type {Place | null} */ (null); // where the link of the page leads
+  let { request = null } = around; // until a visitor goes elsewhere
   let arrived = false;
-  const writeAddress = addressWriter(around.address);
+  let addressed = /** @type {Run | null} */ (null); // the run that the address of the page opens
+  const shared = checkSumOf(location.search); // of the run that a link is about
   let drawn = ''; // the phase on the screen
   let [pinned, hovered] = /** @type {(string | null)[]} */ ([null, null]);
-  let frameRequest = /** @type {number | null} */ (null);
-  const inspector = inspectorView(
-    element,
-    take && ((step, key, index) => take(step, key, run.head, index)),
-  );
-  const card = nodeCard(element, inspector.open);
+  const inspector = inspectorView($, around.take);
+  const card = nodeCard($, inspector.open);
   const tree = treeView($('svg'), { hover, pick: pin });
   const position = playback(element, {
     steps: () => run.steps,
@@ -82,7 +80,7 @@ export function runPlayer(element, around = {}) {
   /** Puts a run on the screen. @param {Run} other */
   function put(other) {
     fresh?.leave(run);
-    const phase = fresh && run.name === null ? 1 : 3; // all of a step for a visitor who comes
+    const phase = fresh && !run.name ? 1 : 3; // all of a step for a visitor who comes
     run = other;
     spans = [];
     pinned = hovered = null;
@@ -90,9 +88,8 @@ export function runPlayer(element, around = {}) {
     position.reset();
     tree.clear();
     $('ribbon').replaceChildren($('prompt'));
-    writePrompt(element, run.head);
     run.steps.forEach(writeStep);
-    if (isOver(run) && run.steps.length) position.open(run.head.show ?? run.show ?? 0, phase);
+    if (isOver(run) && run.steps.length) position.open(run.show, phase);
   }
 
   /** @param {Step} step */
@@ -111,7 +108,6 @@ export function runPlayer(element, around = {}) {
     if (!change.isOnScreen) return schedule(); // its button among the last runs
     if (change.run === run) change.steps.forEach(writeStep);
     else put(change.run);
-    writePrompt(element, run.head);
     position.grown(message.show);
     arrive();
     schedule();
@@ -119,7 +115,7 @@ export function runPlayer(element, around = {}) {
 
   /** Goes where the link of the page leads, once the run that it means is that far. */
   function arrive() {
-    if (arrived || !request || request.of !== originOf(run) || !run.steps.length) return;
+    if (arrived || !request || request.of !== run.origin || !run.steps.length) return;
     if (request.index >= run.steps.length && !isOver(run)) return;
     const place = placeIn(run.steps, request);
     arrived = true; // once a run: while controls follow a link, its picture may come and go
@@ -128,19 +124,11 @@ export function runPlayer(element, around = {}) {
 
   /** @param {string} text */
   function replace(text) {
-    history.leave(run);
     receive(text);
     around.opened?.(run);
   }
 
-  // ---- drawing: at most once a frame of the browser ----
-
-  function schedule() {
-    frameRequest ??= requestAnimationFrame(() => {
-      frameRequest = null;
-      render();
-    });
-  }
+  // ---- drawing ----
 
   function render() {
     const { current, frame, playing } = position;
@@ -148,15 +136,15 @@ export function runPlayer(element, around = {}) {
     if (drawn !== position.phase) pinned = hovered = null;
     drawn = position.phase;
     writeAround();
-    writeControls(element, current, run.steps.length, playing, frame?.phase ?? 4);
+    writeControls($, current, run.steps.length, playing, frame?.phase ?? 4);
     if (!step || !frame) return follow($('ribbon'), spans, current);
     const count = countWritten(step, frame);
     tree.show(step, frame);
     follow($('ribbon'), spans, current, count);
     tree.select(pinned);
-    markPlace(around, $('svg'), placeText(current, pinned), originOf(run));
-    writeLegend(element, step, frame);
-    writeWhose(element, step, run);
+    markPlace();
+    writeLegend($, step, frame);
+    writeWhose($, step, run);
     inspect();
     if (!position.following && (!playing || frame.phase === 4)) say(frame.text);
   }
@@ -167,15 +155,30 @@ export function runPlayer(element, around = {}) {
     if (content) around.headline?.({ ...content, stale: fresh?.stale(run) ?? '' });
     run.isCaughtUp = !position.following;
     $('ribbon').dataset.grows = String(position.following);
-    writeAddress(run);
-    writeRuns(element, history.runs, run, other => {
+    writeAddress();
+    writeRuns($, history.runs, run, other => {
       put(other);
       around.opened?.(other);
       schedule();
     });
-    writeTitle(element, run, compared(run, around.checkSum ?? null));
-    writeMeasures(element, run);
-    writePassBars(element, run, position);
+    writePrompt($, run.head);
+    writeTitle($, run, compared(run, shared));
+    writeMeasures($, run);
+    writePassBars($, run, position);
+  }
+
+  /** Of each run that is put on the screen whole, but for the one that the page opens with. */
+  function writeAddress() {
+    if (!isOver(run) || !run.steps.length || addressed === run) return;
+    if (addressed) around.address?.(run);
+    addressed = run;
+  }
+
+  /** The step on the screen and the node that was picked, in one word. */
+  function markPlace() {
+    const place = placeText(position.current, pinned);
+    $('svg').dataset.place = place;
+    around.onPlace?.(place);
   }
 
   // ---- a node ----
@@ -192,7 +195,7 @@ export function runPlayer(element, around = {}) {
     const { frame } = position;
     if (!step || !frame) return;
     const key = (isDecided(step, frame, hovered) && hovered) || pinned;
-    inspector.show(step, position.current, key ?? frame.at?.toString() ?? null);
+    inspector.show(step, key ?? frame.at?.toString() ?? null, run.head.rule);
     sayTerms($('caption'), key === null ? frame.text : nodeSentence(step, key));
     card.show(step, key, key === pinned); // last, since a longer sentence moves the tree
   }
@@ -205,7 +208,7 @@ export function runPlayer(element, around = {}) {
     hovered = null;
     tree.select(key, scroll);
     if (!step) return;
-    markPlace(around, $('svg'), placeText(position.current, key), originOf(run));
+    markPlace();
     inspect();
     if (key !== null) say(nodeSentence(step, key));
   }
@@ -222,58 +225,22 @@ export function runPlayer(element, around = {}) {
     });
   }
 
-  /** @param {Place | null} place */
-  const expect = place => {
-    request = place;
+  const stay = () => {
+    request = null;
   };
-  drawLegend(element);
+  drawLegend($);
   new ResizeObserver(schedule).observe($('ribbon')); // its lines have another height
-  for (const kind of ['pointerdown', 'keydown']) element.addEventListener(kind, () => expect(null));
-  return {
-    receive,
-    show,
-    currentRun: () => run,
-    position,
-    changed: schedule,
-    expect,
-  };
-}
-
-/**
- * The step on the screen and the node that was picked, in one word, and of which run.
- * @param {Around} around
- * @param {SVGElement} svg
- * @param {string} place
- * @param {string} of
- */
-function markPlace({ onPlace }, svg, place, of) {
-  Object.assign(svg.dataset, { place, of });
-  onPlace?.(place);
-}
-
-/**
- * Writes the address of each run that is put on the screen whole, but for the one that the page
- * opens with.
- * @param {((run: Run) => void)} [address]
- */
-function addressWriter(address) {
-  let written = /** @type {Run | null} */ (null);
-  return (/** @type {Run} */ run) => {
-    if (!isOver(run) || !run.steps.length || written === run) return;
-    if (written) address?.(run);
-    written = run;
-  };
+  for (const kind of ['pointerdown', 'keydown']) element.addEventListener(kind, stay);
+  return { receive, show, position };
 }
 
 /**
  * Before the text and, presented, above the tree.
- * @param {HTMLElement} element
+ * @param {import('./panel.js').Find} $
  * @param {Run['head']} head
  */
-function writePrompt(element, { prompt = '', chat = false }) {
-  const $ = finder(element);
-  $('asked').textContent = prompt;
-  $('prompt').textContent = prompt;
+function writePrompt($, { prompt = '', chat = false }) {
+  for (const place of ['asked', 'prompt']) write($(place), prompt);
   $('prompt').classList.toggle('chat', chat);
 }
 

@@ -3,10 +3,11 @@
 import { pathOf } from '../base/ribbon.js';
 import { countGuesses } from '../tree/sources.js';
 
-/** @param {string | null} name */
-export function emptyRun(name) {
+/** @param {string} [name] */
+export function emptyRun(name = '') {
   return {
     name,
+    origin: name.split(' ')[0], // "recorded-…", "run", "file" or "lesson"
     models: /** @type {string | undefined} */ (undefined),
     weights: /** @type {string | undefined} */ (undefined),
     head: /** @type {Partial<Head>} */ ({}),
@@ -14,14 +15,14 @@ export function emptyRun(name) {
     note: '',
     done: /** @type {number | undefined} */ (undefined), // the share of its loading
     steps: /** @type {Step[]} */ ([]),
-    same: /** @type {Message['same'] | null} */ (null), // how its text compares with plain decoding
-    figures: /** @type {Message['figures'] | null} */ (null),
+    same: /** @type {Message['same']} */ (undefined), // how its text compares with plain decoding
+    figures: /** @type {Message['figures']} */ (undefined),
     // plain decoding, timed in turns with it; a recorded run has one of each
-    against: /** @type {Message['speedup'] | null} */ (null),
+    speedup: /** @type {Message['speedup']} */ (undefined),
     // how far that is, once the run itself is whole
-    timing: /** @type {Message['timing'] | null} */ (null),
+    timing: /** @type {Message['timing']} */ (undefined),
     guessed: /** @type {Guesses} */ (new Map()), // who drafted, and how often each was right
-    show: /** @type {number | undefined} */ (undefined), // the step to open it at
+    show: 0, // the step to open it at
     isCaughtUp: false, // whether all steps that came were on the screen, or one was chosen
     hasNextSeed: false, // whether it repeats the run before with the next seed
     recorded: /** @type {string | null} */ (null), // the check sum of a recording of its settings
@@ -29,9 +30,6 @@ export function emptyRun(name) {
 }
 
 /** @typedef {ReturnType<typeof emptyRun>} Run */
-
-/** "recorded", "run", "file" or "lesson". @param {Pick<Run, 'name'>} run */
-export const originOf = run => (run.name || '').split(' ')[0];
 
 /** @param {Run} run */
 export const isOver = run => ['done', 'stopped', 'error'].includes(run.state);
@@ -46,21 +44,11 @@ export const isBusy = run =>
  * @param {Message} update
  */
 export function takeMessage(run, update) {
-  if (update.head) run.head = update.head;
-  if (update.models) run.models = update.models;
-  if (update.weights) run.weights = update.weights;
-  if (update.state === 'stopped') takeStop(run);
-  else if (update.state) {
-    run.state = update.state;
-    run.note = update.note || '';
-    run.done = update.done;
-  }
-  if (update.show !== undefined) run.show = update.show;
-  if (update.timing) run.timing = update.timing;
-  if (update.same) run.same = update.same;
-  if (update.figures) run.figures = update.figures;
-  if (update.speedup) run.against = update.speedup;
-  return update.steps.filter(step => !run.steps[step.index]).map(step => addStep(run, step));
+  const { run: name, steps, state, note = '', done, ...facts } = update;
+  Object.assign(run, facts);
+  if (state === 'stopped') takeStop(run);
+  else if (state) Object.assign(run, { state, note, done });
+  return steps.filter(step => !run.steps[step.index]).map(step => addStep(run, step));
 }
 
 /**

@@ -5,7 +5,6 @@ import { downloadFile, finder, queryAll } from '../base/dom.js';
 import { menu, opensFiles } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { showCode } from './qr.js';
-import { originOf } from './run.js';
 import { commandOf, pythonOf, runLink } from './share.js';
 
 /** @type {Record<string, string>} what the server makes of a whole run */
@@ -18,7 +17,7 @@ const session = crypto.randomUUID?.() ?? String(Math.random());
  * The server's answer to a saved run. The file is sent as it is, to a route of its own.
  * @param {Blob} file
  */
-export async function sendFile(file) {
+async function sendFile(file) {
   const address = new URL(`open?session=${session}`, document.baseURI);
   const answer = await fetch(address, {
     method: 'POST',
@@ -33,10 +32,9 @@ export async function sendFile(file) {
 /**
  * @typedef {object} Server what there is beside the page, each only where there is one
  * @property {Ask} [save]
- * @property {(file: Blob) => Promise<string>} [open]
- * @property {number} [most] the size in bytes above which a file is not even read
- * @property {Ask} [code] the squares of a QR code
- * @property {boolean} [links] whether a link can open a run here
+ * @property {number} [most] the size in bytes above which a file is not even read; without it none
+ *   is
+ * @property {Ask} [code] the squares of a QR code, where a link can open a run
  */
 
 /**
@@ -46,12 +44,12 @@ export async function sendFile(file) {
  *   say: (text: string) => void, replace: (text: string) => void }} stage
  */
 export function saving(element, server, stage) {
-  const $ = finder(element),
-    { most = Infinity } = server;
-  $('open').hidden = !server.open;
+  const $ = finder(element);
+  const { code, most = 0 } = server;
+  $('open').hidden = !most;
   for (const button of queryAll(menu($('save')), '[data-save]')) {
     const kind = button.dataset.save;
-    button.hidden = LINKS.includes(kind) ? !server.links : kind in TYPES && !server.save;
+    button.hidden = LINKS.includes(kind) ? !code : kind in TYPES && !server.save;
     button.addEventListener('click', () =>
       save(kind).catch(() => announce('Saving failed. The server may not be running.')),
     );
@@ -87,13 +85,13 @@ export function saving(element, server, stage) {
     announce('');
     const { run, step } = stage.current();
     if (!step) return announce('Nothing to save yet. Press Run first.');
-    const hasLink = server.links && originOf(run) !== 'file';
+    const hasLink = code && run.origin !== 'file';
     const link = hasLink ? runLink(run, step.index, location.href) : '';
     if (LINKS.includes(kind)) {
       if (!hasLink) return announce(NO_LINK);
       if (kind === 'link') return copy(link, 'Link', 'specviz-link.txt');
-      const code = JSON.parse((await server.code?.({ link })) ?? '{}');
-      return code.error ? announce(code.error) : showCode(element, code.rows, link);
+      const { error, rows } = JSON.parse(await code({ link }));
+      return error ? announce(error) : showCode(element, rows, link);
     }
     if (kind === 'python' || kind === 'command') {
       const text = kind === 'python' ? pythonOf(run) : commandOf(run);
@@ -138,10 +136,9 @@ export function saving(element, server, stage) {
       return announce(`${size}; ${limit}. For larger runs use specviz replay.`);
     }
     announce('');
-    if (!server.open) return;
     const number = ++latest;
     try {
-      const text = await server.open(file);
+      const text = await sendFile(file);
       if (number !== latest) return; // a later file was opened meanwhile
       const { error } = JSON.parse(text);
       if (error) announce(error);
@@ -156,7 +153,7 @@ export function saving(element, server, stage) {
     {
       button: $('open'),
       input: $('open-file'),
-      isVisible: () => Boolean(server.open && $('canvas').offsetParent),
+      isVisible: () => Boolean(most && $('canvas').offsetParent),
     },
     open,
   );

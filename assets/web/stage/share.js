@@ -2,7 +2,6 @@
 // recording, or the run computed again and, by a check sum, whether its text is the same.
 
 import { placeText } from '../base/place.js';
-import { originOf } from './run.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
@@ -30,15 +29,15 @@ export function checkSumOf(search) {
  */
 export function runLink(run, current, address) {
   const link = new URL(address);
-  const { models, weights } = run;
+  const { models, weights, origin } = run;
   const { prompt = '', settings = '' } = run.head;
   // the recording itself is shown again, a run is computed again
-  const recorded = originOf(run).startsWith('recorded');
+  const isRecorded = origin.startsWith('recorded');
   const request = new URLSearchParams({
     prompt,
     ...(models && { models }),
     ...(weights && { weights }),
-    ...(recorded ? { picture: originOf(run) } : { run: checkSum(run) }),
+    ...(isRecorded ? { picture: origin } : { run: checkSum(run) }),
   });
   link.search = `?${request}&${settings}&${placeText(current, null)}`;
   link.hash = '';
@@ -54,7 +53,7 @@ export function runLink(run, current, address) {
 export function compared(run, expected) {
   const isWhole = run.state === 'done' && run.steps.length > 0;
   const other = expected ?? run.recorded;
-  if (!other || !isWhole || originOf(run) !== 'run') return null;
+  if (!other || !isWhole || run.origin !== 'run') return null;
   const name = expected ? 'shared run' : 'recording';
   if (checkSum(run) === other) return `Same text as the ${name}.`;
   return expected

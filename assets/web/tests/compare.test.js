@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { finder } from '../base/dom.js';
 import { clockText, drawnAt, largeText, nodeText } from '../compare/column.js';
 import { filled } from '../compare/save.js';
 import { writeRuns } from '../stage/panel.js';
@@ -57,22 +58,22 @@ test('the last two runs on one prompt can be compared', () => {
     head: { prompt, settings: `builder=${builder}&verifier=sequoia&drafter=model&seed=3` },
   });
   const [first, second] = [made('run 1', 'chain:depth=2'), made('run 2', 'sequoia:size=8')];
-  writeRuns(body, [first, second], second, () => {});
+  writeRuns(finder(body), [first, second], second, () => {});
   const link = new URLSearchParams(body.querySelector('a').getAttribute('href'));
   const values = ['tab', 'again', 'prompt', 'seed', 'a.decodes', 'b.builder', 'c.builder', 'models'];
   assert.deepEqual(
     values.map(name => link.get(name)),
     ['compare', 'true', 'Why?', '3', 'plain', 'chain:depth=2', 'sequoia:size=8', 'smollm2'],
   );
-  writeRuns(body, [first, made('run 3', 'k-ary', 'Another')], first, () => {});
+  writeRuns(finder(body), [first, made('run 3', 'k-ary', 'Another')], first, () => {});
   assert.equal(body.querySelector('a'), null);
   const other = { ...made('run 4', 'chain:depth=2'), models: 'tales' };
-  writeRuns(body, [first, other], first, () => {});
+  writeRuns(finder(body), [first, other], first, () => {});
   assert.equal(body.querySelector('a'), null, 'Compare has one pair for all its runs');
   const names = [...body.querySelectorAll('button')].map(chip => chip.textContent.split(',')[0]);
   assert.deepEqual(names, ['smollm2', 'tales']);
   other.head.pair = 'Tales 28M, weights read at 0.9 GB/s';
-  writeRuns(body, [first, other], first, () => {});
+  writeRuns(finder(body), [first, other], first, () => {});
   assert.match(body.querySelectorAll('button')[1].textContent, /^Tales 28M, chain 2/, 'as in the menu');
 });
 

@@ -240,8 +240,6 @@ test('the last runs are kept, and a recording of the run on the screen is not pu
     history.runs.map(({ name }) => name),
     [3, 4, 5, 6, 7, 8].map(i => `run ${i}`),
   );
-  history.leave(history.runs[5]);
-  assert.equal(history.take(message('run 8'), history.runs[0]), null);
 });
 
 test('what comes of an older run never takes the place of the run that was chosen since', () => {

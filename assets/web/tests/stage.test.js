@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+import { finder } from '../base/dom.js';
 import { weighed } from '../stage/detail.js';
 import { framesOf, isDecided } from '../stage/frames.js';
 import { linesOf } from '../stage/inspector.js';
 import { nodeSentence, stepSentence, trySentence } from '../stage/sentences.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';
 import { headlineOf, writePassBars } from '../stage/beside_plain.js';
-import { emptyRun, originOf, takeMessage } from '../stage/run.js';
+import { emptyRun, takeMessage } from '../stage/run.js';
 import { freshPage, outcomes, step } from './page.js';
 
 test('a run keeps its steps and the numbers that are sent with them', () => {
@@ -24,8 +25,8 @@ test('a run keeps its steps and the numbers that are sent with them', () => {
     0,
     'a step that is there is not taken again',
   );
-  assert.deepEqual([run.figures, run.against.speedup], [figures, 2]);
-  assert.equal(originOf(run), 'run');
+  assert.deepEqual([run.figures, run.speedup.speedup], [figures, 2]);
+  assert.equal(run.origin, 'run');
 });
 
 test('the speedup stands below both of the rates that it is the ratio of', () => {
@@ -41,7 +42,7 @@ test('the speedup stands below both of the rates that it is the ratio of', () =>
     plain_tokens_per_s: 28,
   };
   Object.assign(run, {
-    against: speedup,
+    speedup,
     figures: {
       tokens: 3,
       passes: 2,
@@ -55,14 +56,14 @@ test('the speedup stands below both of the rates that it is the ratio of', () =>
     },
   });
   const valueOf = kind => body.querySelector(`.sv-${kind}`).textContent;
-  writeMeasures(body, run);
+  writeMeasures(finder(body), run);
   assert.equal(valueOf('rate'), '35.0, plain decoding 28.0');
   assert.match(valueOf('speedup'), /^1\.3 times as fast: .* \(3 rounds, each [^,]*\)$/);
   Object.assign(run, {
     head: { recorded: true },
-    against: { ...speedup, date: '2026-11-23', machine: 'x86, 2 cores' },
+    speedup: { ...speedup, date: '2026-11-23', machine: 'x86, 2 cores' },
   });
-  writeMeasures(body, run);
+  writeMeasures(finder(body), run);
   assert.match(valueOf('speedup'), /\), 2026-11-23, x86, 2 cores$/);
   assert.equal(valueOf('acceptance'), '50 % (1 of 2 compared)');
 });
@@ -72,7 +73,9 @@ test('the headline and the bars are of one measurement', () => {
     figures = { tokens: 96, passes: 22, per_pass: 96 / 22, rate: 500 };
   const names = ['plain', 'run'],
     rows = names.map(name => `<div data-bar="${name}"><i><u></u></i><b></b></div>`);
-  const { body } = freshPage(`${rows.join('')}<p class="sv-beside-times"></p>`),
+  const { body } = freshPage(
+    `<div class="sv-beside">${rows.join('')}<p class="sv-beside-times"></p></div>`,
+  ),
     bars = () => [...body.querySelectorAll('b')].map(bar => bar.textContent);
   takeMessage(run, {
     steps: [],
@@ -85,7 +88,7 @@ test('the headline and the bars are of one measurement', () => {
     headlineOf({ ...run, head: { ...run.head, declared: true, offload: 'disk' } }).small,
     'declared exact by its rule, not proven here',
   );
-  writePassBars(body, run, { current: 0, frame: null });
+  writePassBars(finder(body), run, { current: 0, frame: null });
   assert.deepEqual(bars(), ['96 passes', '22 passes']);
   assert.match(body.textContent, /Plain decoding is timed when the run ends/);
   takeMessage(run, {
@@ -106,21 +109,21 @@ test('the headline and the bars are of one measurement', () => {
   assert.equal(timedRun.small, '4.4 tokens per target pass instead of 1');
   const early = headlineOf({ ...run, state: 'done', timing: { done: 1, of: 3 } });
   assert.match(early.small, / · timed in 1 of 3 rounds/);
-  const apart = headlineOf({ ...run, state: 'done', against: { ...run.against, high: 3.6 } });
+  const apart = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, high: 3.6 } });
   assert.match(apart.small, /instead of 1 · 3 rounds, each 1\.9 to 3\.6/, 'rounds far apart are said');
-  const slow = headlineOf({ ...run, state: 'done', against: { ...run.against, speedup: 0.5 } });
+  const slow = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, speedup: 0.5 } });
   assert.match(slow.small, /^a step of draft and target costs 8\.7/);
-  const open = headlineOf({ ...run, state: 'done', against: { ...run.against, low: 0.53, high: 6.6 } });
+  const open = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, low: 0.53, high: 6.6 } });
   assert.equal(open.strong, '0.53 to 6.6 times as fast as plain decoding', 'which is faster is open');
   assert.deepEqual([slow.slow, open.slow, apart.slow], [true, true, false]);
-  writePassBars(body, run, { current: 0, frame: null });
+  writePassBars(finder(body), run, { current: 0, frame: null });
   const timed = /2\.0 times as fast: 240 ms against 480 ms \(3 rounds, each 1\.9 to 2\.1\)/;
   assert.match(body.textContent, timed);
-  run.against.rounds = 1;
-  writePassBars(body, run, { current: 0, frame: null });
+  run.speedup.rounds = 1;
+  writePassBars(finder(body), run, { current: 0, frame: null });
   assert.match(body.textContent, /against 480 ms \(1 round\)/, 'one round has no range');
   run.steps = [{ pieces: ['a'] }];
-  writePassBars(body, run, { current: 0, frame: { phase: 1 } });
+  writePassBars(finder(body), run, { current: 0, frame: { phase: 1 } });
   assert.equal(body.querySelector('u').style.width, '0%', 'bars are never ahead of the text');
 });
 
@@ -171,7 +174,7 @@ test('a run counts accepted by drafter, drafter by drafter, and says so where th
   });
   const second = step([-1, 0], 'ra', { index: 1, drafter: [null, 'model'] });
   takeMessage(run, { steps: [second] });
-  writeWhose(box, second, run);
+  writeWhose(finder(box), second, run);
   assert.ok(box.firstChild.hidden);
   const drafters = {
     model: { accepted: 1, compared: 2, acceptance: 0.5 },
@@ -185,7 +188,7 @@ test('a run counts accepted by drafter, drafter by drafter, and says so where th
       ['retrieval', { nodes: 1, accepted: 1 }],
     ],
   );
-  writeWhose(box, first, run);
+  writeWhose(finder(box), first, run);
   assert.ok(!box.firstChild.hidden);
   assert.deepEqual(
     [...box.querySelectorAll('span')].map(item => item.textContent),

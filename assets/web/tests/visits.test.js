@@ -132,7 +132,7 @@ test('a node of a run opens with what was drawn there, until somebody draws agai
 test('the run of a lesson is saved as a page by its own name', async () => {
   const template = asset('lessons/lessons.html').replace('<!-- stage -->', asset('stage/stage.html'));
   const body = visited(template);
-  const head = { recorded: true, prompt: 'Why?', show: 0 };
+  const head = { recorded: true, prompt: 'Why?' };
   const message = { run: 'trees, branching', steps: [step([-1, 0], 'ra')], head, state: 'done' };
   const blank = { spans: [['', '']] };
   const lesson = {

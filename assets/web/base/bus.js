@@ -15,11 +15,10 @@ const connected = (/** @type {keyof Messages} */ name) =>
 /**
  * @template {keyof Messages} Name
  * @param {Name} name
- * @param {Messages[Name] extends void ? [] : [Messages[Name]]} args
+ * @param {Messages[Name]} message
  */
-export function publish(name, ...args) {
-  const heard = connected(name),
-    message = args[0];
+export function publish(name, message) {
+  const heard = connected(name);
   if (!heard.length) waiting.set(name, message);
   for (const { listen } of heard) listen(message);
 }

@@ -1,7 +1,6 @@
 // What belongs to the whole page: listeners that end with the element they serve, and whether it is
 // presented on a projector, in large type and with nothing but the pictures.
 
-import { publish } from './bus.js';
 import { closedByEscape } from './escape.js';
 import { keys } from './keys.js';
 
@@ -18,6 +17,16 @@ export function onPage(element, kind, listen, target = document) {
     else target.removeEventListener(kind, heard);
   }
   target.addEventListener(kind, heard);
+}
+
+/**
+ * Draws whenever an element or the type of the page, which need not change it, has another size.
+ * @param {HTMLElement | SVGElement} element
+ * @param {() => void} draw
+ */
+export function onResize(element, draw) {
+  new ResizeObserver(draw).observe(element);
+  onPage(element, 'resize', draw, window);
 }
 
 /**
@@ -106,7 +115,6 @@ export function present(on) {
   // If the browser rejects full screen (inside another page, say), the page still has large type.
   if (on) root.requestFullscreen?.().catch(() => {});
   else if (document.fullscreenElement) document.exitFullscreen();
-  publish('type'); // pictures measure it when they are drawn
-  // and plotly when the window changes
+  // pictures measure the type when they are drawn
   requestAnimationFrame(() => window.dispatchEvent(new Event('resize')));
 }

@@ -1,7 +1,6 @@
 // Terms that explain themselves: in a text the first use of each takes the focus, and whatever is
 // pointed at or has the focus says what it means.
 
-import { subscribe } from './bus.js';
 import { make } from './dom.js';
 import { closedByEscape } from './escape.js';
 import { onPage } from './page.js';
@@ -70,6 +69,6 @@ export function explainTerms(element) {
       if (event.target.closest?.('.sv-term')) hide();
     });
   onPage(element, 'scroll', hide, window);
-  subscribe('type', element, hide); // presenting takes away what is pointed at
+  onPage(element, 'resize', hide, window); // presenting takes away what is pointed at
   closedByEscape(element, 'tip', () => !tip.hidden && hide());
 }

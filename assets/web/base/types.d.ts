@@ -89,8 +89,6 @@ interface Messages {
    * them.
    */
   opened: { search: string, why?: 'run' | 'fix' };
-  /** The page's type was made larger or smaller. */
-  type: void;
   /** Another tab is to be shown, by its name in links. */
   'open-tab': string;
   /** A node for that lab, by which rule it was decided and where. */

@@ -1,8 +1,8 @@
 // The chart: tokens against seconds, one stepped line a run, drawn as far as the clock is. A run's
 // colour is its strategy's, its dash and mark are its column's.
 
-import { subscribe } from '../base/bus.js';
 import { makeSvg } from '../base/dom.js';
+import { onResize } from '../base/page.js';
 import { drawAxes, ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').About} About */
@@ -87,11 +87,9 @@ export function tokenChart(svg, seek) {
     point(event);
   });
   svg.addEventListener('pointermove', point);
-  const onResize = () => {
+  onResize(svg, () => {
     if (svg.clientWidth) redraw();
-  };
-  new ResizeObserver(onResize).observe(svg);
-  subscribe('type', svg, onResize);
+  });
 
   return {
     /** @param {Timed[]} all */

@@ -1,10 +1,9 @@
 // The lessons: which one is shown, its text, its pictures, and how it is presented.
 
-import { subscribe } from '../base/bus.js';
 import { button, finder, press, query } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeOf, placeIn, placeText } from '../base/place.js';
-import { presents } from '../base/page.js';
+import { onPage, presents } from '../base/page.js';
 import { runPlayer } from '../stage/player.js';
 import { treeLayout } from '../tree/layout.js';
 import { lossyFigure } from './lossy.js';
@@ -29,19 +28,13 @@ const OLD_PAGES = /^(race|sender)/; // of the Lab, which are part of a lesson no
  * @param {import('./types.js').Start} start
  */
 export function lessonOf(search, { lessons, old }) {
-  const request = new URLSearchParams(search),
-    lesson = request.get('lesson');
-  if (lesson === null)
-    return OLD_PAGES.test(request.get('lab') ?? '')
-      ? lessons.findIndex(([name]) => name === 'races')
-      : null;
-  const name = /^\d+$/.test(lesson.trim())
-    ? old[Math.min(old.length - 1, Number(lesson))]
-    : lesson.trim();
-  return Math.max(
-    0,
-    lessons.findIndex(([id]) => id === name),
-  );
+  const request = new URLSearchParams(search);
+  let asked = request.get('lesson')?.trim();
+  if (OLD_PAGES.test(request.get('lab') ?? '')) asked ??= 'races';
+  if (asked === undefined) return null;
+  if (/^\d+$/.test(asked)) asked = old[Math.min(old.length - 1, Number(asked))];
+  const names = lessons.map(([name]) => name);
+  return Math.max(0, names.indexOf(asked));
 }
 
 /** The rows of the highest tree of a run. @param {Step[]} steps */
@@ -68,16 +61,15 @@ function isReached({ pictures, shows: { picture: there, step, node } }, picture,
  * @param {Record<string, Ask>} server
  */
 export function lessonBook(element, start, server) {
-  const root = query(element, '.sv-lessons', HTMLElement),
-    $ = finder(root, 'sv-lesson-'),
-    last = start.lessons.length - 1;
+  const root = query(element, '.sv-lessons', HTMLElement);
+  const $ = finder(root, 'sv-lesson-');
   const list = query(root, '.sv-lessons-list', HTMLElement);
-  const mark = markMentions(root, () => picture);
+  const markPlace = markMentions(root, () => picture);
   const player = runPlayer($('run', HTMLElement), { save: server.save, onPlace: check });
   // The sentence above the tree says what the lesson shows; a card comes at what is touched.
   const touched = () => root.classList.remove('sv-idea');
   for (const kind of ['pointerdown', 'keydown']) $('run').addEventListener(kind, touched);
-  const loaded = /** @type {Map<number, Lesson>} */ (new Map());
+  const loaded = /** @type {Map<string, string>} */ (new Map()); // by name, as JSON
   let number = lessonOf(location.search, start) ?? 0;
   let lesson = /** @type {Lesson | null} */ (null);
   let picture = 0;
@@ -85,25 +77,32 @@ export function lessonBook(element, start, server) {
 
   // ---- one lesson ----
 
-  /** @param {number} place @param {boolean} [atEnd] at its last step */
-  async function open(place, atEnd = false) {
-    const index = (number = Math.min(last, Math.max(0, place)));
-    choose();
+  /** @param {number} index where there is none, nothing changes @param {boolean} [atEnd] of it */
+  async function open(index, atEnd = false) {
+    if (!start.lessons[index]) return;
+    number = index;
+    mark();
     root.setAttribute('aria-busy', 'true');
-    try {
-      loaded.set(
-        index,
-        loaded.get(index) ?? JSON.parse(await server.open_lesson(start.lessons[index][0])),
-      );
-    } catch {
-      if (index === number) failed();
-      return;
-    }
+    const found = await load(index).catch(() => null);
     if (index !== number) return; // another one was asked for meanwhile
-    lesson = /** @type {Lesson} */ (loaded.get(index));
-    write(lesson);
-    show(linked(lesson) ?? (atEnd ? { picture: 0, step: Infinity } : lesson.opens));
+    lesson = found;
+    if (lesson) {
+      write(lesson);
+      show(linked(lesson) ?? (atEnd ? { picture: 0, step: Infinity } : lesson.opens));
+    } else {
+      query(root, 'h2').textContent = start.lessons[number][1];
+      writeBlocks($('body'), FAILED);
+      $('more').hidden = true;
+    }
     root.setAttribute('aria-busy', 'false');
+  }
+
+  /** @param {number} index @returns {Promise<Lesson>} */
+  async function load(index) {
+    const [name] = start.lessons[index];
+    const text = loaded.get(name) ?? (await server.open_lesson(name));
+    loaded.set(name, text);
+    return JSON.parse(text);
   }
 
   /**
@@ -118,14 +117,6 @@ export function lessonBook(element, start, server) {
     const place = message ? placeIn(message.steps, link) : { index: 0, key: null };
     link = null;
     return { picture: at, step: place.index, node: place.key };
-  }
-
-  function failed() {
-    lesson = null;
-    query(root, 'h2').textContent = start.lessons[number][1];
-    writeBlocks($('body'), FAILED);
-    $('more').hidden = true;
-    root.setAttribute('aria-busy', 'false');
   }
 
   /** @param {Lesson} of */
@@ -143,8 +134,9 @@ export function lessonBook(element, start, server) {
     writeBlocks(query($('question'), 'div'), answer);
     writeBlocks(query($('notes'), 'div'), notes);
     for (const fold of ['question', 'notes']) $(fold).open = false;
-    $('next').hidden = number === last;
-    $('next').textContent = number < last ? `Next: ${start.lessons[number + 1][1]} ▶` : '';
+    const [, following] = start.lessons[number + 1] ?? [];
+    $('next').hidden = !following;
+    $('next').textContent = `Next: ${following} ▶`;
     $('more').hidden = false;
     $('stage').classList.toggle('timed', timed);
     $('pictures').hidden = pictures.length < 2;
@@ -178,14 +170,14 @@ export function lessonBook(element, start, server) {
       player.show(Math.min(message.steps.length - 1, step), node === null ? null : String(node));
     }
     root.classList.add('sv-idea'); // the sentence that is presented, until the arrows go on
-    if (presents()) query(root, '.sv-svg').focus();
+    focusTree();
   }
 
   // ---- the words about a place, and whether it is what the exercise leads to ----
 
   /** @param {string} [place] in a run */
   function check(place) {
-    if (place) mark(place);
+    if (place) markPlace(place);
     if (lesson && isReached(lesson, picture, place)) $('exercise').dataset.done = 'true';
   }
 
@@ -194,10 +186,9 @@ export function lessonBook(element, start, server) {
   list.append(...start.lessons.map(([, title], i) => button(title, () => open(i))));
 
   /** Marks the lesson in the list, and in the address. */
-  function choose() {
+  function mark() {
     [...list.children].forEach((other, i) => {
-      if (i === number) other.setAttribute('aria-current', 'true');
-      else other.removeAttribute('aria-current');
+      other.ariaCurrent = i === number ? 'true' : null;
     });
     seen();
   }
@@ -212,9 +203,10 @@ export function lessonBook(element, start, server) {
     if (address.href !== location.href) history.replaceState(history.state, '', address);
   }
   new ResizeObserver(seen).observe(element);
-  subscribe('type', element, () => {
+  const focusTree = () => {
     if (presents()) query(root, '.sv-svg').focus();
-  });
+  };
+  onPage(element, 'resize', focusTree, window);
 
   // ---- presenting: the arrows go through the parts of a step, its steps, figures, lessons ----
 
@@ -227,8 +219,13 @@ export function lessonBook(element, start, server) {
     const begins = root.classList.contains('sv-idea');
     touched();
     if (by > 0 && begins) player.position.play(1);
-    else if (!player.position.move(by) && number + by >= 0 && number + by <= last)
-      open(number + by, by < 0);
+    else if (!player.position.move(by)) open(number + by, by < 0);
+  }
+
+  /** To another name in the list. @param {number} by */
+  async function choose(by) {
+    await open(number + by);
+    /** @type {HTMLElement} */ (list.children[number]).focus();
   }
 
   query($('exercise'), '.sv-plain').addEventListener('click', () => {
@@ -241,24 +238,14 @@ export function lessonBook(element, start, server) {
 
   keys(
     root,
-    event => {
-      if (event.shiftKey) return {};
-      const listed = list.contains(/** @type {Node} */ (event.target)),
-        large = presents();
-      /** @param {number} by */
-      const move = by =>
-        large
-          ? () => advance(by)
-          : listed &&
-            (() =>
-              open(number + by).then(() =>
-                /** @type {HTMLElement} */ (list.children[number]).focus(),
-              ));
+    ({ target, shiftKey }) => {
+      if (shiftKey) return {};
+      const large = presents();
+      const isListed = list.contains(/** @type {Node} */ (target));
+      const move = large ? advance : choose;
       return {
-        ArrowLeft: move(-1),
-        ArrowRight: move(1),
-        PageUp: large && (() => open(number - 1)),
-        PageDown: large && (() => open(number + 1)),
+        ...((large || isListed) && { ArrowLeft: () => move(-1), ArrowRight: () => move(1) }),
+        ...(large && { PageUp: () => open(number - 1), PageDown: () => open(number + 1) }),
         p: () => show({ picture: (picture + 1) % (lesson?.pictures.length ?? 1) }),
       };
     },

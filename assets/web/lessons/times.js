@@ -1,8 +1,7 @@
 // The time of a step by the nodes of its tree, with the best tree of each curve marked.
 
-import { subscribe } from '../base/bus.js';
 import { makeSvg } from '../base/dom.js';
-import { presents } from '../base/page.js';
+import { onResize, presents } from '../base/page.js';
 import { drawAxes, ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').Times} Times */
@@ -63,6 +62,5 @@ export function timesFigure(box, /** @type {Times} */ { x, y, curves }) {
   }
 
   redraw();
-  new ResizeObserver(redraw).observe(svg);
-  subscribe('type', svg, redraw); // which need not change its size
+  onResize(svg, redraw);
 }

@@ -5,7 +5,7 @@ import { barTable } from '../base/bars.js';
 import { subscribe, publish } from '../base/bus.js';
 import { keys } from '../base/keys.js';
 import { closedByEscape } from '../base/escape.js';
-import { onPage, present, presents } from '../base/page.js';
+import { onPage, onResize, present, presents } from '../base/page.js';
 import { placeOf, placeIn, placeText } from '../base/place.js';
 import { follow, pathOf, spansOf } from '../base/ribbon.js';
 import { termed } from '../base/terms.js';
@@ -163,18 +163,18 @@ test('the first use of a term in a text explains itself', () => {
   );
 });
 
-test('presenting is one class, and pictures are told', () => {
-  const document = freshPage();
-  globalThis.requestAnimationFrame = () => {}; // no window is there to change its size
-  let told = 0;
-  subscribe('type', document.body, () => {
-    told += 1;
+test('presenting is one class, and pictures are drawn again', () => {
+  const { body } = freshPage();
+  let drawn = 0;
+  onResize(body, () => {
+    drawn += 1;
   });
+  globalThis.Event = window.Event;
   present(true);
-  assert.deepEqual([presents(), told], [true, 1]);
+  assert.deepEqual([presents(), drawn], [true, 1]);
   present(true);
   present(false);
-  assert.deepEqual([presents(), told], [false, 2]);
+  assert.deepEqual([presents(), drawn], [false, 2]);
 });
 
 function keyed(more) {

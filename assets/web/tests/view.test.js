@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { publish } from '../base/bus.js';
 import { plainCopy, xmlText } from '../tree/picture.js';
 import { countGuesses } from '../tree/sources.js';
 import { treeView } from '../tree/view.js';
@@ -170,9 +169,9 @@ test('a tree that left the page hears no more of large type', () => {
   svg.firstChild.replaceChildren = () => {
     drawn++;
   };
-  publish('type');
-  svg.remove();
-  publish('type');
+  fire(window, 'resize');
+  svg.parentElement.remove();
+  fire(window, 'resize');
   assert.equal(drawn, 1);
 });
 

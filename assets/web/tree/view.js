@@ -1,9 +1,8 @@
 // A tree of tokens inside an <svg> in a box that scrolls: what is folded, what is selected, and how
 // large all is drawn.
 
-import { subscribe } from '../base/bus.js';
 import { makeSvg, queryAll } from '../base/dom.js';
-import { presents } from '../base/page.js';
+import { onResize, presents } from '../base/page.js';
 import { parseKey, roomyLayout, sparseLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';
 import { fitSizes, isTooWide, measure } from './sizes.js';
@@ -170,8 +169,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
     if (drawn) pick(neighbour(drawn.layout.marks, selected, way), true);
   };
 
-  new ResizeObserver(redraw).observe(box);
-  subscribe('type', svg, redraw); // large type changes no box of its own accord
+  onResize(box, redraw);
 
   return {
     /** @param {Step} next @param {Frame | null} [now] of the step; all of it where there is none */

@@ -8,10 +8,10 @@ export const reducedMotion = () => matchMedia('(prefers-reduced-motion: reduce)'
  * @param {object} on
  * @param {() => number} on.count how many positions there are
  * @param {() => void} on.changed the position changed, or it began or ceased to play
- * @param {(at: number) => number} [on.pace] milliseconds that a position is shown
+ * @param {(at: number) => number} on.pace milliseconds that a position is shown
  * @param {() => void} [on.ended] it played to its end
  */
-export function stepper(element, { count, changed, pace = () => 800, ended }) {
+export function stepper(element, { count, changed, pace, ended }) {
   let at = -1,
     playing = false,
     timer = 0;

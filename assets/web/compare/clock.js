@@ -151,8 +151,8 @@ export function sharedClock(root, { columns, running, changed }) {
 
   closedByEscape(root, 'card', () => {
     if (presents()) return false; // one press ends presenting, whatever is selected
-    const picked = columns().find(column => column.pinned !== null);
-    picked?.pin(null);
+    const picked = columns().find(({ tree }) => tree.selected !== null);
+    picked?.pick(null);
     return picked !== undefined;
   });
 

@@ -56,17 +56,8 @@ export function runColumn(about, run, parent, { seek, announce }) {
   );
   parent.append(box);
 
-  let current = -2,
-    pinned = /** @type {string | null} */ (null),
-    hovered = /** @type {string | null} */ (null);
-  const tree = treeView(svg, {
-    hover: key => {
-      hovered = key;
-      inspect();
-    },
-    pick: pin,
-    scrolls: false,
-  });
+  let current = -2;
+  const tree = treeView(svg, { inspect, pick, scrolls: false });
   // Presented, a text has other lines.
   new ResizeObserver(() => follow(ribbon, column.spans, current)).observe(ribbon);
   const column = {
@@ -82,12 +73,9 @@ export function runColumn(about, run, parent, { seek, announce }) {
     note: '',
     guessed: /** @type {Guesses} */ (new Map()),
     factor: '', // over plain decoding
-    get pinned() {
-      return pinned;
-    },
     add,
     show,
-    pin,
+    pick,
     clock: () => $('clock').textContent,
   };
   onToken(ribbon, step => seek(column.ends[step]));
@@ -95,7 +83,6 @@ export function runColumn(about, run, parent, { seek, announce }) {
 
   /** @param {Sent} sent @param {[number, number]} clock seconds and tokens by its end */
   function add(sent, [end, total]) {
-    if (column.steps[sent.index]) return;
     const step = addStep(column, sent);
     column.ends.push(end);
     column.totals.push(total);
@@ -113,7 +100,6 @@ export function runColumn(about, run, parent, { seek, announce }) {
     box.dataset.state = column.state;
     if (at === current) return;
     current = at;
-    pinned = hovered = null;
     follow(ribbon, column.spans, current);
     if (step) tree.show(step);
     else tree.clear();
@@ -123,9 +109,7 @@ export function runColumn(about, run, parent, { seek, announce }) {
   }
 
   /** @param {string | null} key @param {boolean} [scroll] to it */
-  function pin(key, scroll = false) {
-    pinned = key;
-    hovered = null;
+  function pick(key, scroll = false) {
     tree.select(key, scroll);
     inspect();
     if (key !== null) announce($('node').textContent);
@@ -133,7 +117,7 @@ export function runColumn(about, run, parent, { seek, announce }) {
 
   function inspect() {
     const at = drawnAt(column.steps, current);
-    const text = nodeText(column.steps[at], hovered ?? pinned, about.plain);
+    const text = nodeText(column.steps[at], tree.over ?? tree.selected, about.plain);
     say($('node'), at === current ? text : `Step ${at + 1}, the last that drafted: ${text}`);
   }
 }

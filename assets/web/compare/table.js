@@ -53,7 +53,7 @@ export function writeTexts(root, columns, pairs, show) {
       const remark = `${letters.slice(0, -1).join(', ')} and ${letters.at(-1)}: ${text}`;
       const line = make('li', [make('span', remark)]);
       const both = columns.filter(({ about }) => about.letter === a || about.letter === b);
-      Object.assign(line.dataset, { kind, pair: letters.join('') });
+      line.dataset.kind = kind;
       if (position === null) return line;
       const tokens = both.map(column => column.spans.flat()[position]),
         [one, other] = tokens.map(token => visible(token?.textContent || ''));

@@ -70,7 +70,7 @@ export function tokenChart(svg, seek) {
       const end = x(Math.min(now, ends[ends.length - 1]));
       const steps = ends.slice(0, done).map((at, i) => `H${x(at)}V${y(totals[i])}`);
       const d = `M${box.left} ${box.bottom}${steps.join('')}H${end}`;
-      makeSvg('path', { class: `line ${look}`, 'data-letter': about.letter, d }, lines);
+      makeSvg('path', { class: `line ${look}`, d }, lines);
       const transform = `translate(${end} ${y(done ? totals[done - 1] : 0)})`;
       makeSvg('path', { class: `mark ${look}`, d: MARKS[about.letter], transform }, lines);
     }

@@ -29,7 +29,6 @@ export function opensInLab(step, key, rule) {
 
 /** @param {Step} step @param {string} key @returns {Taken | null} */
 export function nodeOf(step, key) {
-  if (!/^(last|\d+)$/.test(key)) return null;
   const end = step.path.at(-1) ?? 0,
     node = Number(key);
   const parent = key === 'last' ? end : Math.max(0, step.parents[node]);

@@ -25,7 +25,6 @@ export function treeLab(element, start, askTrees) {
     basis = start.own,
     file = ''; // the text of one that was opened, until it is answered
   const picture = treeView(query(root, '.sv-lab-tree svg', SVGSVGElement), {
-    hover: () => {},
     pick: key => select(Number(key)),
     unfolded: true,
   });

@@ -48,13 +48,13 @@ export function framesOf(step, { key = 'key' } = {}) {
 
 /**
  * Whether a frame shows what became of a node.
- * @param {Step | undefined} step
+ * @param {Step} step
  * @param {Frame | null} frame
  * @param {string | null} key
  */
 export function isDecided(step, frame, key) {
   const node = key === null ? null : parseKey(key).node;
-  if (!step || !frame || node === null || frame.phase === 4) return true;
+  if (!frame || node === null || frame.phase === 4) return true;
   return isTried(step.outcome[node]) && !frame.later.has(node);
 }
 

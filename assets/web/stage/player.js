@@ -52,10 +52,9 @@ export function runPlayer(element, around = {}) {
   let addressed = /** @type {Run | null} */ (null); // the run that the address of the page opens
   const shared = checkSumOf(location.search); // of the run that a link is about
   let drawn = ''; // the phase on the screen
-  let [pinned, hovered] = /** @type {(string | null)[]} */ ([null, null]);
   const inspector = inspectorView($, around.take);
   const card = nodeCard($, inspector.open);
-  const tree = treeView($('svg'), { hover, pick: pin });
+  const tree = treeView($('svg'), { inspect, pick });
   const position = playback(element, {
     steps: () => run.steps,
     running: () => run.state === 'running',
@@ -67,13 +66,7 @@ export function runPlayer(element, around = {}) {
     say,
     replace,
   });
-  const { fit } = playerControls(element, {
-    tree,
-    position,
-    show,
-    pinned: () => pinned,
-    pick: pin,
-  });
+  const { fit } = playerControls(element, { tree, position, show, pick });
 
   // ---- what arrives ----
 
@@ -83,7 +76,6 @@ export function runPlayer(element, around = {}) {
     const phase = fresh && !run.name ? 1 : 3; // all of a step for a visitor who comes
     run = other;
     spans = [];
-    pinned = hovered = null;
     arrived = false;
     position.reset();
     tree.clear();
@@ -133,7 +125,7 @@ export function runPlayer(element, around = {}) {
   function render() {
     const { current, frame, playing } = position;
     const step = run.steps[current];
-    if (drawn !== position.phase) pinned = hovered = null;
+    if (drawn !== position.phase) tree.select(null);
     drawn = position.phase;
     writeAround();
     writeControls($, current, run.steps.length, playing, frame?.phase ?? 4);
@@ -141,7 +133,6 @@ export function runPlayer(element, around = {}) {
     const count = countWritten(step, frame);
     tree.show(step, frame);
     follow($('ribbon'), spans, current, count);
-    tree.select(pinned);
     markPlace();
     writeLegend($, step, frame);
     writeWhose($, step, run);
@@ -176,38 +167,30 @@ export function runPlayer(element, around = {}) {
 
   /** The step on the screen and the node that was picked, in one word. */
   function markPlace() {
-    const place = placeText(position.current, pinned);
+    const place = placeText(position.current, tree.selected);
     $('svg').dataset.place = place;
     around.onPlace?.(place);
   }
 
   // ---- a node ----
 
-  /** @param {string | null} key */
-  function hover(key) {
-    hovered = key;
-    inspect();
-  }
-
   /** What is pointed at, else what was picked, else what the frame is about. */
   function inspect() {
     const step = run.steps[position.current];
     const { frame } = position;
     if (!step || !frame) return;
-    const key = (isDecided(step, frame, hovered) && hovered) || pinned;
+    const { over, selected } = tree;
+    const key = (isDecided(step, frame, over) && over) || selected;
     inspector.show(step, key ?? frame.at?.toString() ?? null, run.head.rule);
     sayTerms($('caption'), key === null ? frame.text : nodeSentence(step, key));
-    card.show(step, key, key === pinned); // last, since a longer sentence moves the tree
+    card.show(step, key, key === selected); // last, since a longer sentence moves the tree
   }
 
   /** @param {string | null} key @param {boolean} [scroll] to it */
-  function pin(key, scroll = false) {
+  function pick(key, scroll = false) {
     const step = run.steps[position.current];
     if (!isDecided(step, position.frame, key)) show(position.current);
-    pinned = key;
-    hovered = null;
     tree.select(key, scroll);
-    if (!step) return;
     markPlace();
     inspect();
     if (key !== null) say(nodeSentence(step, key));
@@ -216,7 +199,7 @@ export function runPlayer(element, around = {}) {
   /** A step and a node of it, at rest. @param {number} index @param {string | null} [key] */
   function show(index, key = null) {
     position.show(index);
-    pinned = key;
+    tree.select(key);
     drawn = position.phase;
     if (key === null) return;
     requestAnimationFrame(() => {

@@ -12,10 +12,9 @@ import { onToken } from '../base/ribbon.js';
  * @param {import('../tree/view.js').TreeView} on.tree
  * @param {import('./playback.js').Playback} on.position
  * @param {(index: number, key?: string) => void} on.show a step and a node of it
- * @param {() => string | null} on.pinned the key of the node that was picked
  * @param {(key: string | null) => void} on.pick
  */
-export function playerControls(element, { tree, position, show, pinned, pick }) {
+export function playerControls(element, { tree, position, show, pick }) {
   const $ = finder(element);
   const acts = {
     back: () => void position.move(-1),
@@ -32,7 +31,7 @@ export function playerControls(element, { tree, position, show, pinned, pick }) 
   closedByEscape(query(element, '.sv'), 'card', () => {
     // Presented, a lesson has no card: there Escape ends the presentation.
     const hasCard = !presents() || query(element, '.sv-node-card').checkVisibility();
-    const isPicked = hasCard && pinned() !== null;
+    const isPicked = hasCard && tree.selected !== null;
     const plays = !presents() && !position.resting;
     if (isPicked) pick(null);
     else if (plays) position.rest();
@@ -41,7 +40,8 @@ export function playerControls(element, { tree, position, show, pinned, pick }) 
 
   /** @param {KeyboardEvent} event */
   function actsOf({ target, shiftKey }) {
-    const inTree = target === $('svg') || shiftKey || pinned() !== null; // else the page scrolls
+    // else the page scrolls
+    const inTree = target === $('svg') || shiftKey || tree.selected !== null;
     return {
       ...Object.fromEntries([1, 2, 3, 4].map(phase => [phase, () => position.play(phase)])),
       ArrowLeft: acts.back,

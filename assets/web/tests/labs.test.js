@@ -53,7 +53,6 @@ test('what is taken of a node into the lab: its children, and all other tokens a
     'the children that the correction replaced',
   );
   assert.equal(nodeOf({ ...taken, path: [1, 3] }, 'last'), null, 'a bonus has no children');
-  assert.equal(nodeOf(taken, '1+'), null, 'a fold is no node');
   assert.equal(nodeOf({ ...taken, q: [null, null, null, null] }, '1'), null, 'no draft was asked');
 });
 

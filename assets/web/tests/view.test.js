@@ -10,7 +10,7 @@ function drawTree(one, more = {}) {
   const svg = canvas(freshPage(), more.width, more.height),
     told = { hovers: [], picks: [] };
   const tree = treeView(svg, {
-    hover: key => told.hovers.push(key),
+    inspect: () => told.hovers.push(tree.over),
     pick: key => told.picks.push(key),
     unfolded: more.unfolded,
   });

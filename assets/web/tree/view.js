@@ -25,14 +25,14 @@ const EDGE = 40; // pixels between a mark that is scrolled to and the edge of th
  * larger.
  * @param {SVGSVGElement} svg on the page, alone in a box
  * @param {object} on
- * @param {(key: string | null) => void} on.hover what a visitor points at
+ * @param {() => void} [on.inspect] a visitor points at something else, see `over`
  * @param {(key: string, scroll?: boolean) => void} on.pick what a visitor picks; what keys pick may
  *   have to be scrolled to
  * @param {boolean} [on.unfolded] whether every node is drawn where there is no room for all
  * @param {boolean} [on.scrolls] whether a picture that does not fit scrolls; else it is as small
  *   as it takes
  */
-export function treeView(svg, { hover, pick, unfolded = false, scrolls = true }) {
+export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true }) {
   const canvas = makeSvg('g', {}, svg),
     box = /** @type {HTMLElement} */ (svg.parentElement);
   let step = /** @type {Step | null} */ (null);
@@ -145,7 +145,7 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
       next = key !== null && parseKey(key).isFold ? null : key;
     if (next === over) return;
     over = next;
-    hover(next);
+    inspect?.();
   }
   svg.addEventListener('pointermove', event => point(event.target));
   svg.addEventListener('pointerleave', () => point(null));
@@ -172,6 +172,12 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
   onResize(box, redraw);
 
   return {
+    get over() {
+      return over;
+    },
+    get selected() {
+      return selected;
+    },
     /** @param {Step} next @param {Frame | null} [now] of the step; all of it where there is none */
     show(next, now = null) {
       const other = next !== step;
@@ -192,12 +198,17 @@ export function treeView(svg, { hover, pick, unfolded = false, scrolls = true })
       if (typeof now?.at === 'number') reveal(String(now.at));
     },
     clear() {
-      step = drawn = frame = over = null;
+      step = drawn = frame = over = selected = null;
       canvas.replaceChildren();
     },
-    /** @param {string | null} key @param {boolean} [scroll] to it */
+    /**
+     * In place of what is pointed at.
+     * @param {string | null} key
+     * @param {boolean} [scroll] to it
+     */
     select(key, scroll = false) {
       selected = key;
+      over = null;
       markSelected();
       if (scroll) reveal(key);
     },

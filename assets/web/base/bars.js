@@ -13,7 +13,7 @@ import { probability } from './text.js';
 /**
  * @typedef {object} Row
  * @property {string} name
- * @property {(number | null)[]} values one a series; null where there is none
+ * @property {(number | null)[]} values one a series; null or too few where there is none
  * @property {string} [kind] "own" marks the row in question, "rest" stands for all others
  */
 
@@ -48,13 +48,16 @@ export function barTable({ caption = '', series, rows, write = probability, plac
     const track = make('div');
     title.scope = 'row';
     series.forEach(({ kind: of = '', mark }, i) => {
-      const value = values[i];
+      const value = values[i] ?? null;
       const bar = make(mark ? 'em' : 'i', '', of);
       if (value === null || (!value && !mark)) return; // 0 is no bar
       bar.style[mark ? 'left' : 'width'] = `${100 * Math.min(1, Math.max(0, along(value)))}%`;
       track.append(bar);
     });
-    const numbers = values.map(value => make('td', value === null ? '–' : write(value)));
+    const numbers = series.map((_, i) => {
+      const value = values[i] ?? null;
+      return make('td', value === null ? '–' : write(value));
+    });
     return make('tr', [title, make('td', [track], 'drawn'), ...numbers], kind);
   });
   const head = make('thead', [make('tr', [make('td'), make('td'), ...titles])]);

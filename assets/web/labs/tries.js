@@ -4,7 +4,7 @@ import { barTable } from '../base/bars.js';
 import { finder, make, query } from '../base/dom.js';
 import { stepper } from '../base/stepper.js';
 import { probability } from '../base/text.js';
-import { MARKS } from '../base/words.js';
+import { MARKS, OWN } from '../base/words.js';
 
 const READING = 3000; // milliseconds that a try is shown while it plays
 
@@ -66,21 +66,18 @@ export function tryStepper(root) {
     root.classList.toggle('ended', at.atEnd);
     query(root, '[data-do=back]').disabled = at.at < 1;
     query(root, '[data-do=next]').disabled = !run || at.atEnd;
-    if (!run) {
-      $('where').textContent = '';
-      $('track').replaceChildren();
-      $('try').replaceChildren();
-      return;
-    }
-    $('where').textContent = at.atEnd ? 'result' : `try ${at.at + 1} of ${run.tries.length}`;
-    $('track').replaceChildren(...track(run));
-    $('try').replaceChildren(...(at.atEnd ? result(run) : tried(run.tries[at.at], run)));
+    for (const part of ['where', 'track', 'try']) $(part).replaceChildren();
+    if (!run) return;
+    const now = run.tries[at.at];
+    $('where').append(now ? `try ${at.at + 1} of ${run.tries.length}` : 'result');
+    $('track').append(...track(run));
+    $('try').append(...(now ? tried(now, run) : result(run)));
   }
 
   /** @param {Run} of */
   function track({ drafted, tries, emitted, goesOn, corrected }) {
-    const seen = new Map(tries.slice(0, at.at + 1).map(item => [item.node, item.outcome])),
-      now = at.atEnd ? null : tries[at.at]?.node;
+    const seen = new Map(tries.slice(0, at.at + 1).map(item => [item.node, item.outcome]));
+    const now = tries[at.at]?.node; // none at the end
     /** @type {(mark: string, token: number, remark: string, kind: string) => HTMLElement} */
     const itemOf = (mark, token, remark, kind) =>
       make('li', [make('b', mark), make('span', names[token]), make('small', remark)], kind);
@@ -124,29 +121,17 @@ export function tryStepper(root) {
 
   /** @param {Run} of */
   function result({ emitted, goesOn, corrected, last }) {
-    if (goesOn) return [make('h3', resultBelow(emitted))];
-    const token = emitted[emitted.length - 1],
-      accepted = emitted.slice(0, -1).map(quoted).join(', ');
+    const token = emitted[emitted.length - 1];
+    if (goesOn && !emitted.length) return [make('h3', 'The run did not reach this node.')];
+    if (goesOn) return [make('h3', `${quoted(token)} was accepted; the run goes on below it.`)];
+    const accepted = emitted.slice(0, -1).map(quoted).join(', ') || 'nothing';
     const own = table('its distribution', last ? { residual: last } : { p: rows.p }, token);
     return [
       make('h3', `Written: ${emitted.map(quoted).join(', ')}`),
-      make(
-        'p',
-        `${accepted ? `Accepted: ${accepted}.` : 'Nothing was accepted.'} ${
-          corrected
-            ? `The target writes ${quoted(token)} itself${last ? ', drawn from the residual' : ''}.`
-            : `The tree ends here, so the target adds ${quoted(token)}, drawn from p.`
-        }`,
-      ),
+      make('p', `Accepted: ${accepted}. ${OWN[corrected ? 'correction' : 'bonus']}`),
       make('div', [own], 'sv-v-tables'),
     ];
   }
-
-  /** @param {number[]} emitted the accepted child, where there is one */
-  const resultBelow = emitted =>
-    emitted.length
-      ? `${quoted(emitted[0])} was accepted; the run goes on below it.`
-      : 'The run did not reach this node.';
 
   /**
    * @param {string} caption
@@ -155,20 +140,16 @@ export function tryStepper(root) {
    * @param {number} [most] what fills a bar, the same in two tables that are compared
    */
   function table(caption, of, selected, most) {
-    const series = Object.keys(of),
-      tokens = names
-        .map((_, token) => token)
-        .filter(token => series.some(name => typeof of[name][token] === 'number'));
+    const rowsOf = names.map((name, token) => ({
+      name,
+      values: Object.values(of).map(row => row[token]),
+      kind: token === selected ? 'own' : '',
+    }));
     return barTable({
       caption,
-      series: series.map(name => ({ name: name === 'draft' ? 'q' : name, kind: name })),
+      series: Object.keys(of).map(kind => ({ name: kind === 'draft' ? 'q' : kind, kind })),
       place: most ? value => value / most : undefined,
-      rows: tokens.map(token => ({
-        name: names[token],
-        values: series.map(name => of[name][token] ?? null),
-        kind: token === selected ? 'own' : '',
-      })),
-      write: probability,
+      rows: rowsOf.filter(({ values }) => values.some(value => typeof value === 'number')),
     });
   }
 

@@ -23,16 +23,7 @@ const REST =
 export function verificationLab(element, start, server) {
   const root = query(element, '.sv-v', HTMLElement),
     $ = finder(root, 'sv-v-');
-  const state = /** @type {State} */ ({
-    names: [],
-    p: [],
-    q: [],
-    children: 2,
-    levels: 1,
-    rule: '',
-    scheme: null,
-    seed: 0,
-  });
+  const state = /** @type {State} */ ({ names: /** @type {string[]} */ ([]) });
   // what a run of the page drew, until something else is asked for
   let recorded = /** @type {import('./types.js').Run | null} */ (null),
     example = 0;
@@ -52,13 +43,16 @@ export function verificationLab(element, start, server) {
   // ---- what is looked at ----
 
   /**
-   * @param {Partial<State> & { p: number[] }} node its tokens are letters, unless it names them
+   * @param {Partial<State> & { p: number[] }} node its tokens are letters, unless it names them; a
+   *   rule or scheme that is not here is replaced
    * @param {string} about
    * @param {string} [first] the answer, where it is known
    */
   function put(node, about, first = '') {
     const names = [...start.names].slice(0, node.p.length);
-    Object.assign(state, { names, children: 2, levels: 1, scheme: null, seed: 0 }, node);
+    Object.assign(state, { names, children: 2, levels: 1, seed: 0 }, node);
+    if (!start.rules.some(([name]) => name === state.rule)) state.rule = start.rules[0][0];
+    if (!start.schemes.some(([name]) => name === state.scheme)) state.scheme = null;
     $('about').textContent = about;
     rows.show();
     controls();
@@ -105,16 +99,9 @@ export function verificationLab(element, start, server) {
   function showNode({ drawn, names, p, q, children, scheme, rule, from, rest }) {
     mark(-1);
     recorded = drawn;
-    const listed = start.rules.some(([name]) => name === rule) ? rule : start.rules[0][0];
+    const written = names.map(text => (text === '(rest)' ? text : visible(text)));
     put(
-      {
-        names: names.map(text => (text === '(rest)' ? text : visible(text))),
-        p,
-        q,
-        children,
-        rule: listed,
-        scheme: start.schemes.some(([name]) => name === scheme) ? scheme : null,
-      },
+      { names: written, p, q, children, rule, scheme },
       `A node of ${from} of the run, as it was drawn there.${rest ? REST : ''}`,
     );
     root.scrollIntoView({ block: 'start' });

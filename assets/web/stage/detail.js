@@ -6,7 +6,6 @@ import { make } from '../base/dom.js';
 import { probability, visible } from '../base/text.js';
 import { FACTS, ROWS } from '../base/words.js';
 
-const ORDER = ['p', 'draft', 'residual']; // rows in this order, others after them
 const RACE = 'arrival times (log scale), the smallest wins';
 
 /**
@@ -17,19 +16,18 @@ const RACE = 'arrival times (log scale), the smallest wins';
 export function numbersOf(step, node) {
   const coin = step.coin[node];
   const threshold = step.detail[step.parents[node]]?.facts?.threshold ?? null;
-  const series = [{ name: 'probability', kind: 'p' }];
-  const mark = { kind: 'exact', mark: true };
-  if (coin !== null) series.push({ name: 'draw u', ...mark });
-  else if (threshold !== null) series.push({ name: 'threshold', ...mark });
+  const series = /** @type {import('../base/bars.js').Series[]} */ ([
+    { name: 'probability', kind: 'p' },
+  ]);
+  if (coin !== null) series.push({ name: 'draw u', kind: 'exact', mark: true });
+  else if (threshold !== null) series.push({ name: 'threshold', kind: 'exact', mark: true });
   const rows = [
     { name: 'target p', values: [step.p[node], coin === null ? threshold : null] },
-    { name: 'draft q', values: [step.q[node], null] },
-    { name: 'p, temperature 1', values: [step.plain[node], null] },
+    { name: 'draft q', values: [step.q[node]] },
+    { name: 'p, temperature 1', values: [step.plain[node]] },
     { name: 'acceptance', values: [step.accept[node], coin] },
-  ].filter(({ values }) => values[0] !== null && values[0] !== undefined);
-  if (!rows.length) return [];
-  const listed = rows.map(row => ({ ...row, values: row.values.slice(0, series.length) }));
-  return [barTable({ series, rows: listed, place: value => value })];
+  ].filter(({ values }) => typeof values[0] === 'number');
+  return rows.length ? [barTable({ series, rows, place: value => value })] : [];
 }
 
 /**
@@ -69,8 +67,9 @@ export function detailOf(step, node) {
   const here = step.detail[node] ?? {};
   const above = step.detail[step.parents[node]] ?? {};
   const own = step.tokens[node];
+  const facts = factsText('Parent', above.facts) + factsText('Node', here.facts);
   const parts = [
-    ...numbers({ 'Parent: ': above.facts, 'Node: ': here.facts }),
+    ...(facts ? [make('p', facts)] : []),
     ...bars('before this try', withoutFirstResidual(here.tried), own),
   ];
   if (here.race) parts.push(...races('race for the next token', here.race));
@@ -92,19 +91,12 @@ export function withoutFirstResidual(chart) {
     : chart;
 }
 
-/** @param {Record<string, Record<string, number> | undefined>} places */
-function numbers(places) {
-  const line = make('p');
-  for (const [where, facts = {}] of Object.entries(places)) {
-    const entries = Object.entries(facts);
-    if (entries.length)
-      line.append(
-        where,
-        entries.map(([name, value]) => `${FACTS[name] || name} ${probability(value)}`).join(', '),
-        ' ',
-      );
-  }
-  return line.childNodes.length ? [line] : [];
+/** @param {string} where @param {Record<string, number>} [facts] */
+function factsText(where, facts = {}) {
+  const texts = Object.entries(facts).map(
+    ([name, value]) => `${FACTS[name] || name} ${probability(value)}`,
+  );
+  return texts.length ? `${where}: ${texts.join(', ')} ` : '';
 }
 
 /**
@@ -114,15 +106,13 @@ function numbers(places) {
  */
 function bars(caption, whole, own) {
   if (!whole) return [];
-  const chart = weighed(whole, own),
-    rank = (/** @type {string} */ name) =>
-      (ORDER.indexOf(name) + ORDER.length + 1) % (ORDER.length + 1);
-  const names = Object.keys(chart.rows).sort((a, b) => rank(a) - rank(b));
+  const chart = weighed(whole, own);
+  const names = Object.keys(chart.rows);
   return [
     barTable({
       caption,
       series: names.map(name => ({ name: ROWS[name] || name, kind: name })),
-      rows: rowsOf(chart, names, own),
+      rows: rowsOf(chart, own),
     }),
   ];
 }
@@ -133,23 +123,23 @@ function bars(caption, whole, own) {
  * @param {number | null} [own]
  */
 function races(caption, columns = {}, own) {
-  const times = Object.values(columns).flatMap(chart => Object.values(chart.rows)[0]);
+  const times = Object.values(columns).flatMap(({ rows }) => rows.times);
   return Object.entries(columns).map(([name, chart]) =>
     barTable({
       caption: `${caption}, ${name}: ${RACE}`,
       series: [{ name: 'arrives', kind: name === 'target' ? 'run' : 'q', mark: true }],
-      rows: rowsOf(chart, Object.keys(chart.rows).slice(0, 1), own),
+      rows: rowsOf(chart, own),
       write: value => value.toPrecision(3),
       place: logPlace(times),
     }),
   );
 }
 
-/** @param {Chart} chart @param {string[]} names @param {number | null} [own] */
-function rowsOf(chart, names, own) {
-  return chart.tokens.map((token, at) => ({
-    name: visible(chart.texts[at]),
+/** @param {Chart} chart @param {number | null} [own] */
+function rowsOf({ tokens, texts, rows }, own) {
+  return tokens.map((token, at) => ({
+    name: visible(texts[at]),
     kind: token === own ? 'own' : '',
-    values: names.map(name => chart.rows[name][at]),
+    values: Object.values(rows).map(row => row[at]),
   }));
 }

@@ -114,11 +114,11 @@ test('a node of a run opens with what was drawn there, until somebody draws agai
     first: '',
   };
   const server = {
-    preview: async ({ p, q }) =>
-      JSON.stringify({ p, q, step: drawn, row: { kind: 'failed', reason: '', title: '' } }),
+    preview: async ({ p, q, rule }) =>
+      rule === 'sequoia' && JSON.stringify({ p, q, step: drawn, row: { kind: 'failed', reason: '', title: '' } }),
     table: async () => JSON.stringify({ error: 'none' }),
   };
-  const node = { ...nodeOf(recorded, '1'), rule: 'sequoia', from: 'step 3' };
+  const node = { ...nodeOf(recorded, '1'), rule: 'not-here', from: 'step 3' };
   publish('node', node);
   verificationLab(body, start, server);
   const shown = () => body.querySelector('.sv-v-try').textContent;

@@ -38,15 +38,12 @@ export function logPlace(values) {
 export function barTable({ caption = '', series, rows, write = probability, place }) {
   const max = Math.max(1e-9, ...rows.flatMap(({ values }) => values.map(value => value ?? 0)));
   const along = place ?? (value => value / max);
-  const titles = series.map(({ name, kind = '', mark }) => {
-    const title = make('th', name, mark ? `${kind} mark` : kind);
-    title.scope = 'col';
-    return title;
-  });
+  const titles = series.map(({ name, kind = '', mark }) =>
+    make('th', name, { class: mark ? `${kind} mark` : kind, scope: 'col' }),
+  );
   const lines = rows.map(({ name, values, kind = '' }) => {
-    const title = make('th', name);
+    const title = make('th', name, { scope: 'row' });
     const track = make('div');
-    title.scope = 'row';
     series.forEach(({ kind: of = '', mark }, i) => {
       const value = values[i] ?? null;
       const bar = make(mark ? 'em' : 'i', '', of);

@@ -7,21 +7,29 @@ export const SVG = 'http://www.w3.org/2000/svg';
  * @template {keyof HTMLElementTagNameMap} Name
  * @param {Name} name
  * @param {string | number | (Node | string)[]} [content] its text, or all that is in it
- * @param {string} [kind] its classes
+ * @param {string | Attributes} [kind] its classes, or all its attributes
  * @returns {HTMLElementTagNameMap[Name]}
  */
 export function make(name, content = '', kind = '') {
   const element = document.createElement(name);
   if (Array.isArray(content)) element.append(...content);
   else element.textContent = String(content);
-  if (kind) element.className = kind;
+  if (typeof kind === 'object') assign(element, kind);
+  else if (kind) element.className = kind;
   return element;
+}
+
+/** @typedef {Record<string, string | number | boolean>} Attributes */
+
+/** @param {Element} element @param {Attributes} attributes */
+function assign(element, attributes) {
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
 }
 
 /**
  * @param {string | number} text
  * @param {((event: MouseEvent) => void) | null} act what a click does
- * @param {string} [kind] its classes
+ * @param {string | Attributes} [kind] its classes, or all its attributes
  */
 export function button(text, act, kind = '') {
   const element = make('button', text, kind);
@@ -33,14 +41,14 @@ export function button(text, act, kind = '') {
 /**
  * @template {keyof SVGElementTagNameMap} Name
  * @param {Name} name
- * @param {Record<string, string | number>} [attributes]
+ * @param {Attributes} [attributes]
  * @param {Element | null} [parent]
  * @param {string | number} [text]
  * @returns {SVGElementTagNameMap[Name]}
  */
 export function makeSvg(name, attributes = {}, parent = null, text = undefined) {
   const element = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  assign(element, attributes);
   if (text !== undefined) element.textContent = String(text);
   if (parent) parent.append(element);
   return element;
@@ -93,11 +101,8 @@ export function say(node, text) {
  * @param {(value: number) => void} changed
  */
 export function slider({ min = 0, max, step, value }, changed) {
-  const input = make('input', '', 'sv-track');
-  input.type = 'range';
   // the value last, since it is cut to the range
-  for (const [name, number] of Object.entries({ min, max, step, value }))
-    input.setAttribute(name, String(number));
+  const input = make('input', '', { class: 'sv-track', type: 'range', min, max, step, value });
   input.addEventListener('input', () => changed(Number(input.value)));
   return input;
 }

@@ -53,10 +53,10 @@ export function join({ name, fields }, values) {
  * @param {(text: string) => void} change gets what a visitor chose
  */
 export function strategyPicker(root, strategies, { label, folded }, change) {
-  const select = make('select', strategies.map(({ name, title }) => new Option(title, name)));
+  const options = strategies.map(({ name, title }) => new Option(title, name));
+  const select = make('select', options, { 'aria-label': label });
   const fields = make('div', '', 'sv-parameters');
   const fold = make('details', [make('summary', 'Parameters'), fields]);
-  select.setAttribute('aria-label', label);
   fold.open = !folded;
   root.replaceChildren(make('label', [make('span', label), select], 'sv-parameter'), fold);
   /**
@@ -69,8 +69,7 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
 
   /** A parameter with its inputs and what it means. @param {string} name @param {Field} field */
   function rowOf(name, field) {
-    const help = make('small', field.help);
-    help.id = `sv-parameter-${++ids}`;
+    const help = make('small', field.help, { id: `sv-parameter-${++ids}` });
     const inputs = inputsOf(field, values[name][field.name] ?? field.value, text => {
       values[name][field.name] = text;
       send();

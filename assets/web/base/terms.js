@@ -23,9 +23,7 @@ export function termed(text) {
   return text.split(TERMS).map((part, i) => {
     if (i % 2 === 0 || seen.has(part)) return part;
     seen.add(part);
-    const term = make('span', part, 'sv-term');
-    term.tabIndex = 0;
-    return term;
+    return make('span', part, { class: 'sv-term', tabindex: 0 });
   });
 }
 
@@ -40,10 +38,7 @@ export function sayTerms(node, text) {
 
 /** Shows what a term means, as long as `element` is on the page. @param {HTMLElement} element */
 export function explainTerms(element) {
-  const tip = make('div', '', 'sv-tip');
-  tip.id = 'sv-tip';
-  tip.hidden = true;
-  tip.setAttribute('role', 'tooltip');
+  const tip = make('div', '', { class: 'sv-tip', id: 'sv-tip', role: 'tooltip', hidden: true });
   element.append(tip);
 
   /** @param {Event} event */

@@ -4,6 +4,7 @@ import { finder, say } from '../base/dom.js';
 import { closedByEscape } from '../base/escape.js';
 import { keys } from '../base/keys.js';
 import { presents } from '../base/page.js';
+import { playerBar } from '../base/player_bar.js';
 import { reducedMotion } from '../base/stepper.js';
 
 /** @typedef {import('./column.js').Column} Column */
@@ -103,17 +104,11 @@ export function sharedClock(root, { columns, running, changed }) {
   }
 
   function write() {
-    const seconds = (/** @type {number} */ value) => value.toFixed(limit() < 2 ? 3 : 2),
-      scrub = $('scrub');
-    scrub.max = limit();
-    scrub.value = time;
-    const label = limit() ? `${seconds(time)} of ${seconds(limit())} s` : 'no step yet';
-    scrub.setAttribute('aria-valuetext', label);
-    $('where').textContent = label;
+    const seconds = (/** @type {number} */ value) => value.toFixed(limit() < 2 ? 3 : 2);
+    const place = limit() ? `${seconds(time)} of ${seconds(limit())} s` : 'no step yet';
     // It stopped where the first run is through.
     const goesOn = time === first() && time < limit();
-    $('play').textContent = playing ? '❚❚ Pause' : `▶ Play${goesOn ? ' the rest' : ''}`;
-    $('play').setAttribute('aria-label', playing ? 'pause' : 'play');
+    writeBar(time, limit(), place, playing, goesOn ? ' the rest' : '');
     root.dataset.time = String(time);
   }
 
@@ -121,13 +116,8 @@ export function sharedClock(root, { columns, running, changed }) {
     if (playing) pause();
     else play();
   };
-  for (const [name, act] of Object.entries({
-    back: () => step(-1),
-    forward: () => step(1),
-    play: toggle,
-  }))
-    $(name).addEventListener('click', act);
-  $('scrub').addEventListener('input', () => seek(Number($('scrub').value)));
+  const acts = { back: () => step(-1), forward: () => step(1), play: toggle };
+  const writeBar = playerBar(root, acts, seek);
   $('speed').addEventListener('change', () => {
     isChosen = true;
   });

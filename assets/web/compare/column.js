@@ -27,33 +27,32 @@ const AFTER = { running: '; decoding', stopped: '; stopped here' }; // the last 
  */
 export function runColumn(about, run, parent, { seek, announce }) {
   const { letter } = about;
-  const box = make('section', '', `sv-run ${lookOf(about)}${about.plain ? ' plain' : ''}`);
-  const ribbon = make('div', [make('span', run.prompt, 'sv-prompt')], 'sv-ribbon');
-  const canvas = make('div', '', 'sv-scroll');
-  const $ = finder(box);
-  box.setAttribute('aria-label', `${letter}: ${about.title}`);
-  ribbon.tabIndex = 0;
-  ribbon.setAttribute('role', 'group');
-  ribbon.setAttribute('aria-label', `text of ${letter}; click a token to see its step`);
-  const svg = makeSvg(
-    'svg',
-    {
-      class: 'sv-svg',
-      tabindex: 0,
-      role: 'application',
-      'aria-label': `token tree of ${letter}; ${KEYS}`,
-    },
-    canvas,
-  );
+  const ribbon = make('div', [make('span', run.prompt, 'sv-prompt')], {
+    class: 'sv-ribbon',
+    tabindex: 0,
+    role: 'group',
+    'aria-label': `text of ${letter}; click a token to see its step`,
+  });
+  const svg = makeSvg('svg', {
+    class: 'sv-svg',
+    tabindex: 0,
+    role: 'application',
+    'aria-label': `token tree of ${letter}; ${KEYS}`,
+  });
   const progress = [make('span', '', 'sv-clock'), make('span', about.details, 'sv-run-details')];
-  box.append(
+  const parts = [
     heading(about),
     make('p', '', 'sv-large'),
     make('p', progress, 'sv-run-line'),
     ribbon,
-    canvas,
+    make('div', [svg], 'sv-scroll'),
     make('p', '', 'sv-node'),
-  );
+  ];
+  const box = make('section', parts, {
+    class: `sv-run ${lookOf(about)}${about.plain ? ' plain' : ''}`,
+    'aria-label': `${letter}: ${about.title}`,
+  });
+  const $ = finder(box);
   parent.append(box);
 
   let current = -2;
@@ -136,17 +135,11 @@ export function drawnAt(steps, at) {
 
 /** @param {About} about */
 function heading(about) {
-  const title = make('h3', [
-    runKey(about),
-    make('b', `${about.letter} `, 'sv-letter'),
-    make('span', about.title, 'sv-run-title'),
-  ]);
-  if (about.lossy) {
-    const badge = make('span', 'lossy', 'sv-badge sv-lossy');
-    badge.title = about.lossy;
-    title.append(badge);
-  }
-  return title;
+  const { letter, title, lossy } = about;
+  const name = make('b', `${letter} `, 'sv-letter');
+  const parts = [runKey(about), name, make('span', title, 'sv-run-title')];
+  if (lossy) parts.push(make('span', 'lossy', { class: 'sv-badge sv-lossy', title: lossy }));
+  return make('h3', parts);
 }
 
 /**

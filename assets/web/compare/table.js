@@ -11,13 +11,11 @@ import { lookOf, runKey } from './tokens_over_time.js';
 export function writeTable(root, columns, rows) {
   const titles = columns.map(({ about }) => {
     const letter = make('b', `${about.letter} `, 'sv-letter');
-    const title = make('th', [runKey(about), letter, about.title], lookOf(about));
-    title.scope = 'col';
-    return title;
+    const parts = [runKey(about), letter, about.title];
+    return make('th', parts, { class: lookOf(about), scope: 'col' });
   });
   const lines = rows.map(({ name, cells }) => {
-    const first = make('th', termed(name));
-    first.scope = 'row';
+    const first = make('th', termed(name), { scope: 'row' });
     const values = cells.map(([value, note]) =>
       make('td', note ? [value, make('small', note)] : value),
     );

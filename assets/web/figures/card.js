@@ -51,11 +51,9 @@ export function figurePages(element) {
 
 /** @param {File} file @param {string} title of the figure */
 function downloadButton(file, title) {
-  const control = button(file.label, () =>
-    downloadFile(file.name, new Blob([file.text], { type: 'application/octet-stream' })),
-  );
-  control.setAttribute('aria-label', `Download ${file.label} of: ${title}`);
-  return control;
+  const download = () =>
+    downloadFile(file.name, new Blob([file.text], { type: 'application/octet-stream' }));
+  return button(file.label, download, { 'aria-label': `Download ${file.label} of: ${title}` });
 }
 
 /** @param {Element} element @param {string} value what app/tabs/parts/card.py writes */

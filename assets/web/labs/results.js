@@ -117,18 +117,17 @@ export function writeRules(root, { rows, levels }, selected, chosen) {
   const titles = ['rule', accepted, '', 'writes', 'children are chosen'];
   const head = make('tr', titles.map(text => make(text ? 'th' : 'td', text)));
   const lines = rows.filter(applies).map(row => {
-    const pick = button(row.title, () => chosen(row.rule), 'sv-plain');
-    pick.setAttribute('aria-pressed', String(row.rule === selected));
+    const look = { class: 'sv-plain', 'aria-pressed': row.rule === selected };
+    const pick = button(row.title, () => chosen(row.rule), look);
     const bar = make('i');
     bar.style.width = `${100 * Math.min(1, (row.accepted ?? 0) / levels)}%`;
-    const written = make('td', wordFor(row), `kind ${row.kind.split(' ')[0]}`);
-    written.title = verdictOf(row).join(' ');
+    const written = { class: `kind ${row.kind.split(' ')[0]}`, title: verdictOf(row).join(' ') };
     const cells = [
       make('th', [pick]),
       make('td', row.accepted?.toFixed(digits) ?? 'not computed'),
       make('td', [bar], 'drawn'),
-      written,
-      make('td', SCHEMES[row.scheme ?? ''] ?? row.scheme ?? ''),
+      make('td', wordFor(row), written),
+      make('td', SCHEMES[row.scheme ?? '']),
     ];
     return make('tr', cells, row.rule === selected ? 'own' : '');
   });

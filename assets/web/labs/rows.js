@@ -55,14 +55,13 @@ export function rowControls(root, state, changed) {
       changed();
     };
     const track = slider({ max: 1, step: 0.01, value: 0 }, set);
-    const number = make('input');
-    Object.assign(number, { type: 'number', min: '0', max: '1', step: 'any' });
+    const look = { type: 'number', min: 0, max: 1, step: 'any' };
+    const number = make('input', '', { ...look, 'aria-label': `${label}, as a number` });
     number.addEventListener('change', () => {
       if (number.value === '') refresh();
       else set(Number(number.value));
     });
     track.setAttribute('aria-label', label);
-    number.setAttribute('aria-label', `${label}, as a number`);
     lines[at][token] = { track, number };
     const parts = [make('b', at ? '' : text), make('span', name), track, number];
     return make('div', parts, `sv-v-line ${name}`);

@@ -14,8 +14,7 @@ export function lossyFigure(box, start, server) {
   /** The answer of the visitor to each rule. */
   const answers = /** @type {(boolean | null)[]} */ (rules.rules.map(() => null));
   const state = { names: rules.tokens, p: rules.p, q: rules.q };
-  const score = make('p', '', 'sv-lossy-score');
-  score.setAttribute('role', 'status');
+  const score = make('p', '', { class: 'sv-lossy-score', role: 'status' });
 
   const tree = make('select', rules.trees.map(name => new Option(name)));
   tree.value = rules.tree;
@@ -59,9 +58,8 @@ export function lossyFigure(box, start, server) {
         write();
       }),
     );
-    const choice = make('div', choices, 'sv-lossy-choice');
-    choice.setAttribute('role', 'group');
-    choice.setAttribute('aria-label', `rule ${number + 1}`);
+    const look = { class: 'sv-lossy-choice', role: 'group', 'aria-label': `rule ${number + 1}` };
+    const choice = make('div', choices, look);
     const verdict = make('p');
     const rule = start.answered ? [words, verdict] : [words, choice, verdict];
     return { row: make('tr', [make('th', number + 1), make('td', rule)]), choice, verdict };
@@ -70,23 +68,23 @@ export function lossyFigure(box, start, server) {
   function write() {
     lines.forEach(({ row, choice, verdict }, number) => {
       const rule = rules.rules[number];
-      const isKnown = rules.tree === tree.value; // or the answer about a new tree is awaited
-      const isJudged = isKnown && (start.answered || answers[number] !== null);
-      press(choice, [true, false].indexOf(/** @type {any} */ (answers[number])));
-      const isRight = (start.answered || answers[number]) === !rule.wrong_on;
-      let answer = isRight ? 'Yes. ' : 'No. ';
-      if (start.answered) answer = '';
-      const known = isJudged ? answer + sentence(rule) : guesses(rule);
-      verdict.textContent = isKnown ? known : 'Computing …';
+      const answer = start.answered ? !rule.wrong_on : answers[number];
+      press(choice, [true, false].indexOf(/** @type {any} */ (answer)));
       row.className = '';
-      if (isJudged) row.className = isRight ? 'right' : 'wrong';
+      if (rules.tree !== tree.value) verdict.textContent = 'Computing …';
+      else if (answer === null) verdict.textContent = guesses(rule);
+      else {
+        const isRight = answer === !rule.wrong_on;
+        const word = isRight ? 'Yes. ' : 'No. ';
+        verdict.textContent = (start.answered ? '' : word) + sentence(rule);
+        row.className = isRight ? 'right' : 'wrong';
+      }
     });
+    if (start.answered) return;
     const right = answers.filter((word, number) => word === !rules.rules[number].wrong_on).length;
     const done = answers.filter(word => word !== null).length;
-    score.textContent = start.answered
-      ? ''
-      : `${done} of ${answers.length} answered` +
-        `${done ? `, ${right} right with these p and q` : ''}.`;
+    const judged = done ? `, ${right} right with these p and q` : '';
+    score.textContent = `${done} of ${answers.length} answered${judged}.`;
   }
 }
 

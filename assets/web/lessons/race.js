@@ -9,9 +9,8 @@ import { asker } from '../labs/asker.js';
 
 /** @type {import('./types.js').Figure} */
 export function raceFigure(box, start, server) {
-  const lanes = make('div'),
-    result = make('p', '', 'sv-race-result');
-  result.setAttribute('role', 'status');
+  const lanes = make('div');
+  const result = make('p', '', { class: 'sv-race-result', role: 'status' });
   const dials = { ...start.dials };
   const ask = asker(
     box,

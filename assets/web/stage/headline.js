@@ -39,8 +39,8 @@ export function opener(element) {
     drawer?.classList.toggle('sv-opened', isOpen);
     opens.setAttribute('aria-expanded', String(isOpen));
     if (drawer && !drawer.querySelector('.sv-drawer-close')) {
-      const close = button('✕', () => show(false), 'sv-drawer-close');
-      close.setAttribute('aria-label', 'Close');
+      const look = { class: 'sv-drawer-close', 'aria-label': 'Close' };
+      const close = button('✕', () => show(false), look);
       drawer.prepend(make('div', [close], 'sv-ui sv-drawer-corner'));
     }
     dispatchEvent(new Event('resize')); // figures and trees have another width

@@ -1,7 +1,7 @@
 // The words and numbers around the picture: what runs, the measures of the run, the legend with its
 // counts.
 
-import { button, makeSvg, make, query, queryAll, say } from '../base/dom.js';
+import { button, makeSvg, make, queryAll, say } from '../base/dom.js';
 import { sayTerms } from '../base/terms.js';
 import { PARTS } from '../base/words.js';
 import { markOf } from '../tree/paint.js';
@@ -54,11 +54,9 @@ export function writeRuns($, runs, current, show) {
   box.dataset.texts = texts;
   box.replaceChildren(
     'Last runs',
-    ...listed.map(run => {
-      const chip = button(textOf(run), () => show(run));
-      chip.setAttribute('aria-pressed', String(run === current));
-      return chip;
-    }),
+    ...listed.map(run =>
+      button(textOf(run), () => show(run), { 'aria-pressed': run === current }),
+    ),
     ...comparison(listed.slice(-2)),
   );
 }
@@ -104,11 +102,11 @@ function chipText({ head, figures, speedup }) {
 }
 
 /** @param {import('./run.js').Run} run */
-function stateText({ state, note, steps, figures, isCaughtUp }) {
-  if (state === 'running' && figures?.rate && !isCaughtUp) {
+function stateText({ state, note, steps, figures }) {
+  if (note) return note;
+  if (state === 'running' && figures?.rate) {
     return `Decoding: ${figures.tokens} tokens, ${number(figures.rate)} tokens/s.`;
   }
-  if (note) return note;
   if (state === 'stopped') return `stopped after ${steps.length} steps`;
   return state === 'running' || state === 'loading' ? state : '';
 }
@@ -155,25 +153,6 @@ function rateText({ rate }, against) {
 /** @param {PairedSpeedup} against @param {Partial<Head>} head */
 const timedText = (against, { recorded }) =>
   speedupText(against) + (recorded ? `, ${against.date}, ${against.machine}` : '');
-
-/**
- * @param {Find} $
- * @param {number} current
- * @param {number} count
- * @param {boolean} playing
- * @param {number} phase of the step
- */
-export function writeControls($, current, count, playing, phase) {
-  const scrub = $('scrub');
-  const where = count ? `step ${current + 1} of ${count}` : 'no step yet';
-  scrub.max = Math.max(0, count - 1);
-  scrub.value = Math.max(0, current);
-  scrub.setAttribute('aria-valuetext', where);
-  $('where').textContent = where;
-  $('play').textContent = playing ? '❚❚ Pause' : '▶ Play';
-  $('play').setAttribute('aria-label', playing ? 'pause' : 'play');
-  query($('phases'), `[value="${phase}"]`, HTMLInputElement).checked = true;
-}
 
 /** Gives each outcome in the legend its mark. @param {Find} $ */
 export function drawLegend($) {

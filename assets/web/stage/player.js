@@ -11,7 +11,7 @@ import { headlineOf, writePassBars } from './beside_plain.js';
 import { isDecided } from './frames.js';
 import { runHistory } from './history.js';
 import { inspectorView, nodeCard } from './inspector.js';
-import { drawLegend, writeControls, writeLegend, writeMeasures } from './panel.js';
+import { drawLegend, writeLegend, writeMeasures } from './panel.js';
 import { writeRuns, writeTitle, writeWhose } from './panel.js';
 import { playback } from './playback.js';
 import { playerControls } from './player_controls.js';
@@ -66,7 +66,7 @@ export function runPlayer(element, around = {}) {
     say,
     replace,
   });
-  const { fit } = playerControls(element, { tree, position, show, pick });
+  const controls = playerControls(element, { tree, position, show, pick });
 
   // ---- what arrives ----
 
@@ -128,7 +128,7 @@ export function runPlayer(element, around = {}) {
     if (drawn !== position.phase) tree.select(null);
     drawn = position.phase;
     writeAround();
-    writeControls($, current, run.steps.length, playing, frame?.phase ?? 4);
+    controls.write(run.steps.length);
     if (!step || !frame) return follow($('ribbon'), spans, current);
     const count = countWritten(step, frame);
     tree.show(step, frame);
@@ -144,7 +144,6 @@ export function runPlayer(element, around = {}) {
   function writeAround() {
     const content = headlineOf(run);
     if (content) around.headline?.({ ...content, stale: fresh?.stale(run) ?? '' });
-    run.isCaughtUp = !position.following;
     $('ribbon').dataset.grows = String(position.following);
     writeAddress();
     writeRuns($, history.runs, run, other => {
@@ -203,7 +202,7 @@ export function runPlayer(element, around = {}) {
     drawn = position.phase;
     if (key === null) return;
     requestAnimationFrame(() => {
-      if (!element.querySelector('.node.selected')) fit(); // it is folded away
+      if (!element.querySelector('.node.selected')) controls.fit(); // it is folded away
       tree.select(key, true);
     });
   }

@@ -4,6 +4,7 @@ import { finder, query, queryAll } from '../base/dom.js';
 import { closedByEscape } from '../base/escape.js';
 import { keys } from '../base/keys.js';
 import { presents } from '../base/page.js';
+import { playerBar } from '../base/player_bar.js';
 import { onToken } from '../base/ribbon.js';
 
 /**
@@ -20,12 +21,12 @@ export function playerControls(element, { tree, position, show, pick }) {
     back: () => void position.move(-1),
     forward: () => void position.move(1),
     play: position.toggle,
-    fit: () => $('fit').setAttribute('aria-pressed', String(tree.fit())),
   };
-  for (const [name, act] of Object.entries(acts)) $(name).addEventListener('click', act);
+  const writeBar = playerBar(element, acts, at => show(at));
+  const fit = () => $('fit').setAttribute('aria-pressed', String(tree.fit()));
+  $('fit').addEventListener('click', fit);
   for (const part of queryAll($('phases'), 'input'))
     part.addEventListener('click', () => position.play(Number(part.value)));
-  $('scrub').addEventListener('input', () => show(Number($('scrub').value)));
   onToken($('ribbon'), show);
 
   closedByEscape(query(element, '.sv'), 'card', () => {
@@ -47,10 +48,20 @@ export function playerControls(element, { tree, position, show, pick }) {
       ArrowLeft: acts.back,
       ArrowRight: acts.forward,
       ' ': acts.play,
-      f: acts.fit,
+      f: fit,
       ...(inTree && tree.keys(shiftKey)),
     };
   }
   keys(query(element, '.sv'), actsOf, { own: $('scrub') });
-  return acts;
+
+  return {
+    fit,
+    /** @param {number} count of steps */
+    write(count) {
+      const { current, frame, playing } = position;
+      const place = count ? `step ${current + 1} of ${count}` : 'no step yet';
+      writeBar(Math.max(0, current), Math.max(0, count - 1), place, playing);
+      query($('phases'), `[value="${frame?.phase ?? 4}"]`).checked = true;
+    },
+  };
 }

@@ -23,7 +23,6 @@ export function emptyRun(name = '') {
     timing: /** @type {Message['timing']} */ (undefined),
     guessed: /** @type {Guesses} */ (new Map()), // who drafted, and how often each was right
     show: 0, // the step to open it at
-    isCaughtUp: false, // whether all steps that came were on the screen, or one was chosen
     hasNextSeed: false, // whether it repeats the run before with the next seed
     recorded: /** @type {string | null} */ (null), // the check sum of a recording of its settings
   };

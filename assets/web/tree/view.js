@@ -87,9 +87,8 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     const { edges, nodes } = paint(there, current, sizes, frame);
     canvas.replaceChildren(edges, nodes);
     const isReadable = fits >= sizes.smallest;
-    let drawnScale = Math.min(scale, Math.max(sizes.smallest, fits));
-    if (whole) drawnScale = Math.min(sizes.largest, fits);
-    else if (!scrolls || (unfolded && presents())) drawnScale = Math.min(scale, fits);
+    const isWhole = whole || !scrolls || (unfolded && presents());
+    const drawnScale = Math.min(scale, isWhole ? fits : Math.max(sizes.smallest, fits));
     drawn = { layout, sizes, scale: drawnScale, left };
     svg.setAttribute('viewBox', `${left} ${-top - sizes.dy / 2} ${wide} ${high}`);
     svg.style.width = `${wide * drawnScale}px`;

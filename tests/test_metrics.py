@@ -108,6 +108,9 @@ def test_the_same_numbers_stand_everywhere(monkeypatch, capsys, tmp_path):
     sent = json.loads(payload.recorded_message(STORY))
     assert sent["figures"] == payload.figures(STORY.counts, STORY.speedup)
     assert sent["speedup"] == codec.json_data(STORY.speedup)
+    table = {name: (value, note) for name, value, note in sent["figures"]["table"]}
+    assert table["tokens per second"][0] == f"{STORY.speedup.tokens_per_s:.1f}"
+    assert table["speedup vs. plain decoding"][0] == f"{STORY.speedup.speedup:.2f}×"
     page = tmp_path / "run.html"
     main(["replay", str(FILES[0]), "--html", str(page)])
     offline = json.loads(re.search(r'id="run">(.*?)</script>', page.read_text("utf-8"))[1])

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from ..base.codec import JsonObject, compact_json, json_data
 from ..config.run_config import RunConfig, compatible
 from ..config.strategy import REGISTRIES
-from ..record.metrics import COMPARED, Counts
+from ..record.metrics import COMPARED, PARTS, Counts
 from ..record.step import Step
 from ..record.trace import PairedSpeedup, Trace
 from ..record.vectors import PAIR_TITLES
@@ -60,12 +60,10 @@ def figures(counts: Counts, speedup: PairedSpeedup | None = None) -> JsonObject:
     for name in dict.fromkeys(name for name, _ in counts.guesses):
         accepted = counts.guesses[name, "accepted"]
         compared = sum(counts.guesses[name, outcome] for outcome in COMPARED)
-        drafters[name] = {
-            "accepted": accepted,
-            "compared": compared,
-            "acceptance": Counts(accepted=accepted, compared=compared).acceptance,
-        }
-    return json_data(
+        drafters[name] = "none compared"
+        if compared:
+            drafters[name] = f"{accepted} of {compared} compared, {100 * accepted / compared:.0f} %"
+    numbers = json_data(
         {
             "tokens": counts.tokens,
             "passes": counts.passes,
@@ -79,6 +77,36 @@ def figures(counts: Counts, speedup: PairedSpeedup | None = None) -> JsonObject:
             "drafters": drafters,
         }
     )
+    return numbers | {"table": measured(numbers, speedup)}
+
+
+def measured(numbers: JsonObject, speedup: PairedSpeedup | None) -> list[list[str]]:
+    """A run in numbers: rows with a name, a value and a note below it."""
+    per_pass = acceptance = rate = factor = step = ("–", "")  # was not measured
+    if numbers["per_pass"]:
+        per_pass = f"{numbers['per_pass']:.2f}", ""
+    if numbers["acceptance"] is not None:
+        note = f"{numbers['accepted']} of {numbers['compared']} compared"
+        acceptance = f"{100 * numbers['acceptance']:.0f} %", note
+    if numbers["rate"]:
+        rate = f"{numbers['rate']:.1f}", ""
+    if speedup is not None:
+        spread = "1 round"
+        if speedup.rounds > 1:
+            spread = f"{speedup.rounds} rounds, each {speedup.low:.2f} to {speedup.high:.2f}"
+        factor = f"{speedup.speedup:.2f}×", spread
+    if numbers["step_ms"]:
+        times = zip(PARTS, numbers["step_parts"], strict=True)
+        note = " · ".join(f"{part} {ms:.1f}" for part, ms in times)
+        step = f"{numbers['step_ms']:.1f} ms", note
+    return [
+        ["tokens written", f"{numbers['tokens']} in {numbers['passes']} passes", ""],
+        ["tokens per target pass", *per_pass],
+        ["acceptance rate", *acceptance],
+        ["tokens per second", *rate],
+        ["speedup vs. plain decoding", *factor],
+        ["time per step after the first", *step],
+    ]
 
 
 def worth_showing(steps: Sequence[Step]) -> int:

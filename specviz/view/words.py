@@ -10,7 +10,6 @@ import json
 from ..base.files import read_table
 from ..config import strategy
 from ..drafters import DRAFTERS
-from ..record.metrics import PARTS
 
 WORDS: dict[str, dict[str, str]] = read_table("words.toml")
 OUTCOMES = WORDS["OUTCOMES"]
@@ -26,8 +25,7 @@ def script() -> str:
         "DRAWN": strategy.SCHEMES,
         "DRAFTERS": {name: drafter.title for name, drafter in DRAFTERS.items()},
     }
-    parts = json.dumps(PARTS)
-    text = f"// Made from assets/words.toml: npm run made\nexport const PARTS = {parts};\n"
+    text = "// Made from assets/words.toml: npm run made\n"
     for name, table in tables.items():
         words = json.dumps(table, ensure_ascii=False, indent=2)
         text += f"\n{RECORD}export const {name} = {words};\n"

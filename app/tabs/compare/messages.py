@@ -18,10 +18,10 @@ from specviz.base.codec import JsonObject
 from specviz.measure.timing import ROUNDS
 from specviz.models.base import Pair
 from specviz.proof.same_text import margin_at
-from specviz.record.metrics import PARTS, Counts
+from specviz.record.metrics import Counts
 from specviz.record.step import Step
 from specviz.record.trace import PairedSpeedup, Trace
-from specviz.view.payload import described, figures, message
+from specviz.view.payload import described, figures, measured, message
 from specviz.view.step_payload import step_payload
 
 from ...service.decoding import begin, is_due, timing
@@ -233,48 +233,13 @@ class Board:
     def table(self, rates_found: Sequence[float]) -> list[JsonObject]:
         """The runs in numbers, at these tokens per second: rows with a name and, for each column, a
         value and a note below it."""
-        measured = zip(self.counts, rates_found, self.speedups, strict=True)
         columns = []
-        for counts, rate, speedup in measured:
-            columns.append(cells(figures(counts.at_rate(rate)), speedup))
+        for counts, rate, speedup in zip(self.counts, rates_found, self.speedups, strict=True):
+            columns.append(measured(figures(counts.at_rate(rate)), speedup))
         rows = []
-        for name in ROWS:
-            rows.append(
-                {"name": name, "cells": [column.get(name, ("–", "")) for column in columns]}
-            )
+        for cells in zip(*columns, strict=True):
+            rows.append({"name": cells[0][0], "cells": [cell[1:] for cell in cells]})
         return rows
-
-
-ROWS = (  # of the table
-    "tokens written",
-    "tokens per target pass",
-    "acceptance rate",
-    "tokens per second",
-    "speedup vs. plain decoding",
-    "time per step after the first",
-)
-
-
-def cells(numbers: JsonObject, speedup: PairedSpeedup | None) -> dict[str, tuple[str, str]]:
-    """A run in numbers, by row: a value and a note below it; what was not measured is missing."""
-    found = {"tokens written": (f"{numbers['tokens']} in {numbers['passes']} passes", "")}
-    if numbers["per_pass"]:
-        found["tokens per target pass"] = f"{numbers['per_pass']:.2f}", ""
-    if numbers["acceptance"] is not None:
-        note = f"{numbers['accepted']} of {numbers['compared']} compared"
-        found["acceptance rate"] = f"{100 * numbers['acceptance']:.0f} %", note
-    if numbers["rate"]:
-        found["tokens per second"] = f"{numbers['rate']:.1f}", ""
-    if speedup is not None:
-        spread = "1 round"
-        if speedup.rounds > 1:
-            spread = f"{speedup.rounds} rounds, each {speedup.low:.2f} to {speedup.high:.2f}"
-        found["speedup vs. plain decoding"] = f"{speedup.speedup:.2f}×", spread
-    if numbers["step_ms"]:
-        parts = zip(PARTS, numbers["step_parts"], strict=True)
-        note = " · ".join(f"{part} {ms:.1f}" for part, ms in parts)
-        found["time per step after the first"] = f"{numbers['step_ms']:.1f} ms", note
-    return found
 
 
 def of_traces(

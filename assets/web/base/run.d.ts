@@ -67,16 +67,9 @@ interface Sent {
   drafter: (string | null)[];
 }
 
-/** How often a drafter was right, over a run. */
-interface Right {
-  accepted: number;
-  compared: number;
-  acceptance: number | null;
-}
-
 /**
- * A run in numbers, null where there is nothing to divide by; parts in the order of PARTS,
- * drafters by name.
+ * A run in numbers, null where there is nothing to divide by; the same in words, rows with a name,
+ * a value and a note; and how often each drafter was right, in words.
  */
 interface Figures {
   tokens: number;
@@ -88,7 +81,8 @@ interface Figures {
   rate: number | null;
   step_ms: number | null;
   step_parts: (number | null)[];
-  drafters: Record<string, Right>;
+  drafters: Record<string, string>;
+  table: [string, string, string][];
 }
 
 /** What is sent of a run once, at its start. */

@@ -55,7 +55,7 @@ export function headlineOf(run) {
     timed && timing && timing.done < timing.of && `timed in ${timing.done} of ${timing.of} rounds`,
     hasNextSeed && `seed ${new URLSearchParams(head.settings).get('seed')}, the next`,
     exactness(head),
-    head.recorded && (head.badge || 'recorded'),
+    head.badge,
   ];
   return {
     strong: timed ? `${isOpen ? rangeText(timed) : timesText(timed.speedup)} ${FASTER}` : perPass,
@@ -107,15 +107,12 @@ function roundsText({ rounds, low, high }) {
   return rounds === 1 ? '1 round' : `${rounds} rounds, each ${rangeText({ low, high })}`;
 }
 
-/** @param {PairedSpeedup} against */
-export function speedupText(against) {
-  const times = `${duration(against.seconds)} against ${duration(against.plain_seconds)}`;
-  return `${timesText(against.speedup)} times as fast: ${times} (${roundsText(against)})`;
-}
-
 /** @param {Run} run */
 function timingSentence({ speedup, head, state, timing }) {
-  if (speedup) return speedupText(speedup);
+  if (speedup) {
+    const times = `${duration(speedup.seconds)} against ${duration(speedup.plain_seconds)}`;
+    return `${timesText(speedup.speedup)} times as fast: ${times} (${roundsText(speedup)})`;
+  }
   if (head.recorded) return 'Plain decoding was not timed with this run.';
   if (state === 'stopped' || (state === 'done' && timing)) {
     return 'Plain decoding was not timed: the run was stopped.';

@@ -3,13 +3,11 @@
 
 import { button, makeSvg, make, queryAll, say } from '../base/dom.js';
 import { sayTerms } from '../base/terms.js';
-import { PARTS } from '../base/words.js';
 import { markOf } from '../tree/paint.js';
-import { countGuesses, differ, outlineOf, rightOf, titleOf } from '../tree/sources.js';
-import { speedupText, timesText } from './beside_plain.js';
+import { countGuesses, differ, outlineOf, titleOf } from '../tree/sources.js';
+import { timesText } from './beside_plain.js';
 
 const RARE = ['passed', 'probe']; // outcomes that are listed where they occur
-const number = (/** @type {number} */ value) => value.toFixed(value < 100 ? 1 : 0);
 
 /** Finds a part of the player by its class, without "sv-". @typedef {(name: string) => any} Find */
 
@@ -20,8 +18,7 @@ const number = (/** @type {number} */ value) => value.toFixed(value < 100 ? 1 : 
  */
 export function writeTitle($, run, first) {
   const { head, same = { kind: '', text: '' } } = run;
-  const badge = head.recorded && (head.badge || 'recorded run');
-  const parts = [badge, head.title, head.pair, head.lossy].filter(Boolean);
+  const parts = [head.badge, head.title, head.pair, head.lossy].filter(Boolean);
   sayTerms($('about-run'), parts.join(' · '));
   say($('state'), first || stateText(run));
   $('state').dataset.state = run.state;
@@ -105,7 +102,7 @@ function chipText({ head, figures, speedup }) {
 function stateText({ state, note, steps, figures }) {
   if (note) return note;
   if (state === 'running' && figures?.rate) {
-    return `Decoding: ${figures.tokens} tokens, ${number(figures.rate)} tokens/s.`;
+    return `Decoding: ${figures.tokens} tokens, ${figures.rate.toFixed(1)} tokens/s.`;
   }
   if (state === 'stopped') return `stopped after ${steps.length} steps`;
   return state === 'running' || state === 'loading' ? state : '';
@@ -113,46 +110,20 @@ function stateText({ state, note, steps, figures }) {
 
 /** @param {Find} $ @param {import('./run.js').Run} run */
 export function writeMeasures($, { figures, head, speedup }) {
-  if (!figures) return $('measures').replaceChildren();
-  const { step_ms: stepMs, step_parts: parts } = figures;
-  const step = stepMs ? `${stepMs.toFixed(1)} ms` : '';
-  const split = PARTS.map((part, i) => `${part} ${Number(parts[i]).toFixed(1)}`).join(', ');
-  /** @type {[string, string, string][]} name, class and value */
-  const rows = [
-    ['tokens per target pass', 'per-pass', perPassText(figures)],
-    ['acceptance rate', 'acceptance', acceptanceText(figures)],
-    ['tokens per second', 'rate', rateText(figures, speedup)],
-    ['speedup vs. plain decoding', 'speedup', speedup ? timedText(speedup, head) : '–'],
-    ['time per step after the first', 'step', step ? `${step}: ${split}` : '–'],
-  ];
-  const cells = rows.flatMap(([name, kind, value]) => [
+  const rows = [...(figures?.table ?? [])];
+  if (speedup) {
+    const plain = `${speedup.plain_tokens_per_s.toFixed(1)} tokens per second`;
+    const when = head.recorded ? `${speedup.date}, ${speedup.machine}` : '';
+    rows.push(['plain decoding, timed in turns', plain, when]);
+  }
+  const cells = rows.flatMap(([name, value, note]) => [
     make('dt', name),
-    make('dd', value, `sv-${kind}`),
+    make('dd', note ? `${value} (${note})` : value),
   ]);
   $('measures').replaceChildren(...cells);
-  $('time-line').textContent = step && `${step} per step`;
+  const { step_ms: step } = figures ?? {};
+  $('time-line').textContent = step ? `${step.toFixed(1)} ms per step` : '';
 }
-
-/** @param {Figures} figures */
-const perPassText = ({ per_pass: perPass, tokens, passes }) =>
-  `${perPass?.toFixed(2) ?? '–'} (${tokens} tokens in ${passes} passes)`;
-
-/** @param {Figures} figures */
-function acceptanceText({ acceptance, accepted, compared }) {
-  if (acceptance === null) return '–';
-  return `${Math.round(100 * acceptance)} % (${accepted} of ${compared} compared)`;
-}
-
-/** @param {Figures} figures @param {PairedSpeedup | undefined} against */
-function rateText({ rate }, against) {
-  if (rate === null) return '–';
-  const plain = against ? `, plain decoding ${number(against.plain_tokens_per_s)}` : '';
-  return `${number(rate)}${plain}`;
-}
-
-/** @param {PairedSpeedup} against @param {Partial<Head>} head */
-const timedText = (against, { recorded }) =>
-  speedupText(against) + (recorded ? `, ${against.date}, ${against.machine}` : '');
 
 /** Gives each outcome in the legend its mark. @param {Find} $ */
 export function drawLegend($) {
@@ -195,7 +166,7 @@ export function writeWhose($, step, run) {
       const { d, dash } = outlineOf(name);
       const svg = makeSvg('svg', { viewBox: '-13 -13 26 26', 'aria-hidden': 'true' });
       makeSvg('path', { class: 'outline', d, 'stroke-dasharray': dash }, svg);
-      const all = make('small', `; whole run: ${rightOf(run.figures?.drafters[name])}`);
+      const all = make('small', `; whole run: ${run.figures?.drafters[name]}`);
       const parts = [svg, `${titleOf(name)} `, make('b', nodes), `, ${accepted} accepted`, all];
       const item = make('span', parts);
       item.dataset.drafter = name;

@@ -45,10 +45,3 @@ export function countGuesses(guesses, step) {
 
 /** Whether there is anything to tell apart. @param {Guesses | undefined} guesses */
 export const differ = guesses => (guesses?.size ?? 0) > 1;
-
-/** Who was right, in words. @param {Right | undefined} right */
-export function rightOf(right) {
-  if (!right?.compared) return 'none compared';
-  const share = Math.round(100 * Number(right.acceptance));
-  return `${right.accepted} of ${right.compared} compared, ${share} %`;
-}

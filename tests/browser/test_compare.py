@@ -230,7 +230,7 @@ def test_presented_it_shows_the_race_and_nothing_else(seen):
     page.mouse.move(300, 500)
     expect(page.locator(".tab-wrapper").first).to_have_css("opacity", "0")
     page.keyboard.press("Home")
-    expect(page.locator(f"{BOARD} .sv-compare")).to_have_attribute("data-time", "0")
+    expect(page.locator(f"{BOARD} .sv-scrub")).to_have_value("0")
     page.keyboard.press("End")
     present(page)
     page.wait_for_function(FOLLOWED)

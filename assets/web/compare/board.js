@@ -25,26 +25,11 @@ const UNTIMED = {
 };
 
 /**
- * A comparison before its first run, from the message that opens it.
- * @param {Partial<Message>} message
+ * A comparison: what its messages brought, and what the browser adds.
+ * @typedef {Omit<Partial<Message>, 'columns' | 'state'> & { state: string, columns: Column[],
+ *   isWaiting: boolean, timed: Partial<Message> }} Comparison `isWaiting`: another one was asked
+ *   for and has not begun; `timed` is what its rounds gave so far
  */
-const opened = ({ run: name, prompt, settings, badge, pair, when }) => ({
-  name,
-  prompt,
-  settings,
-  badge,
-  pair,
-  when,
-  state: 'running',
-  note: '',
-  headline: '',
-  basis: '',
-  isWaiting: false, // another comparison was asked for and has not begun
-  timed: /** @type {Partial<Message>} */ ({}), // what its rounds gave so far
-  columns: /** @type {Column[]} */ ([]),
-  pairs: /** @type {import('./types.js').Pair[]} */ ([]),
-  table: /** @type {import('./types.js').Row[]} */ ([]),
-});
 
 /**
  * @param {HTMLElement} element
@@ -65,17 +50,17 @@ export function compareBoard(element, server, settings = () => undefined) {
     changed: drawSoon,
   });
   const first = settings();
-  let run = { ...opened({}), state: '' };
+  let run = /** @type {Comparison} */ ({ state: '', columns: [], isWaiting: false, timed: {} });
   let whole = false;
   let messages = /** @type {string[]} */ ([]); // all of this comparison
 
   server
     .recorded?.({})
     .then(text => {
-      if (run.name === undefined) receive(text);
+      if (run.run === undefined) receive(text);
     })
     .catch(() => {
-      if (run.name === undefined)
+      if (run.run === undefined)
         say($('state'), 'The recorded runs could not be loaded. Run still works.');
     });
 
@@ -91,7 +76,7 @@ export function compareBoard(element, server, settings = () => undefined) {
     if (!text) return;
     const message = /** @type {Message} */ (JSON.parse(text));
     if (message.columns) start(message, message.columns);
-    else if (message.run && message.run !== run.name) return;
+    else if (message.run && message.run !== run.run) return;
     messages.push(text);
     // A number that is read does not change: what rounds give is shown when they are over, in
     // headline, chart and table at once.
@@ -107,12 +92,9 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   /** What a message brings. @param {Partial<Message>} message */
-  function write({ updates = [], headline, basis, pairs, table, factors = [] }) {
+  function write({ updates = [], factors = [], columns, state, ...facts }) {
     for (const update of updates) apply(run.columns[update.at], update);
-    run.headline = headline ?? run.headline;
-    run.basis = basis ?? run.basis;
-    run.pairs = pairs ?? run.pairs;
-    run.table = table ?? run.table;
+    Object.assign(run, facts);
     factors.forEach((factor, at) => {
       run.columns[at].factor = factor;
     });
@@ -136,21 +118,20 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   /** @param {Message} message @param {About[]} columns */
-  function start(message, columns) {
-    const { badge, prompt } = message;
+  function start({ badge, prompt }, columns) {
     const box = $('runs');
-    run = opened({ settings: first, ...message });
     messages = [];
     box.replaceChildren();
     // a tree has the most to show
     const shares = columns.map(({ kind }) => `minmax(0, ${SHARES[kind] ?? 4}fr)`);
     box.style.setProperty('--shares', shares.join(' '));
-    run.columns = columns.map(about =>
+    const made = columns.map(about =>
       runColumn(about, { recorded: Boolean(badge), prompt }, box, {
-        seek: seconds => clock.seek(seconds),
+        seek: clock.seek,
         announce: text => say($('live'), text),
       }),
     );
+    run = { state: 'running', columns: made, isWaiting: false, timed: {}, settings: first };
     choose(run.columns.at(-1)?.box);
     clock.begin(!badge);
   }
@@ -193,8 +174,8 @@ export function compareBoard(element, server, settings = () => undefined) {
       whole = false;
       chart.show(run.columns);
       head();
-      writeTexts(root, run.columns, run.pairs, seconds => clock.seek(seconds));
-      writeTable(root, run.columns, run.table);
+      writeTexts(root, run.columns, run.pairs ?? [], clock.seek);
+      writeTable(root, run.columns, run.table ?? []);
     }
     chart.at(clock.time);
     for (const column of run.columns) column.show(clock.time);

@@ -109,7 +109,6 @@ export function sharedClock(root, { columns, running, changed }) {
     // It stopped where the first run is through.
     const goesOn = time === first() && time < limit();
     writeBar(time, limit(), place, playing, goesOn ? ' the rest' : '');
-    root.dataset.time = String(time);
   }
 
   const toggle = () => {

@@ -40,7 +40,7 @@ export function writeTexts(root, columns, pairs, show) {
   for (const span of queryAll(root, '.differs')) span.classList.remove('differs');
   // one for all pairs of which it is true
   const remarks = /** @type {Map<string, import('./types.js').Pair[]>} */ (new Map());
-  for (const pair of pairs.filter(one => !isRepeated(one, pairs))) {
+  for (const pair of pairs) {
     const key = pair.position === null ? pair.text : pair.a + pair.b;
     remarks.set(key, [...(remarks.get(key) ?? []), pair]);
   }
@@ -53,34 +53,17 @@ export function writeTexts(root, columns, pairs, show) {
       const both = columns.filter(({ about }) => about.letter === a || about.letter === b);
       line.dataset.kind = kind;
       if (position === null) return line;
-      const tokens = both.map(column => column.spans.flat()[position]),
-        [one, other] = tokens.map(token => visible(token?.textContent || ''));
+      const tokens = both.map(column => column.spans.flat()[position]);
+      const [one, other] = tokens.map(token => visible(token?.textContent || ''));
       tokens.forEach(token => token?.classList.add('differs'));
-      const shows = button('Show', () =>
-        show(
-          Math.max(
-            ...both.map(column => column.ends[column.totals.findIndex(total => total > position)]),
-          ),
-        ),
+      const times = both.map(
+        ({ ends, totals }) => ends[totals.findIndex(total => total > position)],
       );
-      shows.setAttribute('aria-label', `show where ${a} and ${b} differ`);
+      const shows = button('Show', () => show(Math.max(...times)), {
+        'aria-label': `show where ${a} and ${b} differ`,
+      });
       line.append(make('span', ` ${a} “${one}”, ${b} “${other}” `, 'sv-apart'), shows);
       return line;
     }),
-  );
-}
-
-/**
- * Whether an earlier run wrote the same text as one of the two, and is compared with the other.
- * @param {import('./types.js').Pair} pair
- * @param {import('./types.js').Pair[]} pairs
- */
-function isRepeated({ a, b, position }, pairs) {
-  if (position === null) return false;
-  return pairs.some(
-    other =>
-      other.kind === 'equal' &&
-      (other.b === a || other.b === b) &&
-      pairs.some(first => first.a === other.a && first.b === (other.b === a ? b : a)),
   );
 }

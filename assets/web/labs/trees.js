@@ -20,10 +20,11 @@ export function treeLab(element, start, askTrees) {
   const root = query(element, '.sv-lab', HTMLElement),
     $ = finder(root, 'sv-lab-');
   const sizes = /** @type {Record<string, HTMLInputElement>} */ ({});
-  let trees = /** @type {LabTree[]} */ ([]),
-    name = 'sequoia',
-    basis = start.own,
-    file = ''; // the text of one that was opened, until it is answered
+  let trees = /** @type {LabTree[]} */ ([]);
+  let name = 'sequoia'; // of the tree that is large
+  let large = /** @type {LabTree} */ ({});
+  let basis = start.own;
+  let file = ''; // the text of one that was opened, until it is answered
   const picture = treeView(query(root, '.sv-lab-tree svg', SVGSVGElement), {
     pick: key => select(Number(key)),
     unfolded: true,
@@ -123,7 +124,7 @@ export function treeLab(element, start, askTrees) {
     $('answer').textContent = answer.answer.replaceAll('-', '\u2011').replace('On ', 'On\xa0');
     $('about').replaceChildren(`${basis.about} `, make('strong', answer.others));
     root.style.setProperty('--about', JSON.stringify(` ${basis.about}`)); // when presented
-    open(trees.some(tree => tree.name === name) ? name : 'sequoia');
+    open(trees.find(tree => tree.name === name) ?? large);
   }
 
   /** @param {LabTree} tree */
@@ -138,7 +139,7 @@ export function treeLab(element, start, askTrees) {
     ]);
     figure.dataset.name = tree.name;
     figure.addEventListener('click', () => {
-      open(tree.name);
+      open(tree);
       $('name').scrollIntoView({ block: 'nearest' });
       $('tree').scrollIntoView({ block: 'nearest' });
     }); // the menu does the same by keyboard
@@ -153,10 +154,10 @@ export function treeLab(element, start, askTrees) {
     return make('span', [`${place} `, factor]);
   }
 
-  /** @param {string} builder */
-  function open(builder) {
-    name = builder;
-    const tree = /** @type {LabTree} */ (trees.find(other => other.name === name));
+  /** @param {LabTree} tree */
+  function open(tree) {
+    large = tree;
+    name = tree.name;
     for (const other of $('cards').children)
       other.classList.toggle('own', other.dataset.name === name);
     $('builder').value = name;
@@ -173,9 +174,8 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {number} node */
   function select(node) {
-    const tree = /** @type {LabTree} */ (trees.find(other => other.name === name));
     picture.select(String(node), true);
-    $('node').textContent = nodeText(tree, node);
+    $('node').textContent = nodeText(large, node);
     query(root, '.sv-lab-mask .row').setAttribute('y', String(node));
   }
 

@@ -164,11 +164,9 @@ export function runPlayer(element, around = {}) {
     addressed = run;
   }
 
-  /** The step on the screen and the node that was picked, in one word. */
+  /** Tells which step is on the screen and which node was picked. */
   function markPlace() {
-    const place = placeText(position.current, tree.selected);
-    $('svg').dataset.place = place;
-    around.onPlace?.(place);
+    around.onPlace?.(placeText(position.current, tree.selected));
   }
 
   // ---- a node ----

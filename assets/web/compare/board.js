@@ -211,7 +211,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   function stateText() {
-    if (run.state === 'timing') return run.note;
+    if (run.state === 'timing') return run.note ?? '';
     if (run.state === 'stopped') return 'Stopped.';
     const at = run.columns.findIndex(column => column.state === 'running');
     if (run.state !== 'running' || at < 0) return '';

@@ -11,7 +11,10 @@
  * @property {Mark | null} from
  * @property {number} x the column
  * @property {number} y the row
- * @property {string} outcome of the node, "last" or "more"
+ * @property {string} outcome of the node, what the last token is, or "more"
+ * @property {string} [text] its token
+ * @property {number | null} [q] the draft's probability of it
+ * @property {string | null} [drafter] who drafted it, where that is known
  * @property {number} hidden how many nodes are folded here
  * @property {boolean} leaf nothing follows in its row, so its label may be long
  * @property {boolean} [bare] without its name
@@ -109,6 +112,9 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
       x: column,
       y: 0,
       outcome: step.outcome[node],
+      text: step.texts[node],
+      q: step.q[node],
+      drafter: step.drafter?.[node],
       hidden: 0,
       leaf: false,
       order,
@@ -116,43 +122,31 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
     const below = children[node],
       drafted = below.filter(i => step.outcome[i] !== 'probe'),
       blocks = /** @type {Block[]} */ ([]);
-    /** @type {(key: string, outcome: string, hidden: number) => Block} */
-    const leafBlock = (key, outcome, hidden) => ({
-      marks: [{ key, leaf: true, from: mark, x: column + 1, y: 0, outcome, hidden, order: 0 }],
-      up: 0,
-      down: 0,
-    });
+    const beside = { leaf: true, from: mark, x: column + 1, y: 0, order: 0 };
+    /** @type {(one: Pick<Mark, 'key' | 'outcome' | 'hidden' | 'text'>) => Block} */
+    const leafBlock = one => ({ marks: [{ ...beside, ...one }], up: 0, down: 0 });
     const closed = below.length && !isReached(node) && !isOpen(mark.key);
     const spare = below.filter(i => step.outcome[i] === 'unreached').slice(siblings - 1);
-    const fold = spare.length > 1 && !isOpen(`${node}+`) ? new Set(spare) : new Set();
+    const key = `${node}+`;
+    const fold = spare.length > 1 && !isOpen(key) ? new Set(spare) : new Set();
+    const isOrdered = drafted.length > 1 && drafted.some(wasTried);
     let main = -1;
     if (closed) mark.hidden = size[node] - 1;
     else {
       for (const i of below) {
         if (fold.has(i)) continue;
         if (step.outcome[i] === 'accepted') main = blocks.length;
-        blocks.push(
-          place(
-            i,
-            column + 1,
-            mark,
-            drafted.length > 1 && drafted.some(wasTried) ? drafted.indexOf(i) + 1 : 0,
-          ),
-        );
+        const turn = isOrdered ? drafted.indexOf(i) + 1 : 0;
+        blocks.push(place(i, column + 1, mark, turn));
       }
-      if (fold.size)
-        blocks.push(
-          leafBlock(
-            `${node}+`,
-            'more',
-            spare.reduce((sum, i) => sum + size[i], 0),
-          ),
-        );
+      const hidden = spare.reduce((sum, i) => sum + size[i], 0);
+      if (fold.size) blocks.push(leafBlock({ key, outcome: 'more', hidden }));
     }
     if (node === end && step.last) {
       // it comes after all that were tried
       main = below.filter(i => !fold.has(i)).findLastIndex(wasTried) + 1;
-      blocks.splice(main, 0, leafBlock('last', 'last', 0));
+      const text = step.pieces.at(-1);
+      blocks.splice(main, 0, leafBlock({ key: 'last', outcome: step.last, text, hidden: 0 }));
     }
     mark.leaf = !blocks.length;
     if (mark.leaf) return { marks: [mark], up: 0, down: 0 };

@@ -1,9 +1,9 @@
-// The marks of a tree as SVG. What is drawn depends only on the layout, the step and the sizes of
+// The marks of a tree as SVG. What is drawn depends only on the layout, the frame and the sizes of
 // things.
 
 import { makeSvg } from '../base/dom.js';
 import { fitted, visible } from '../base/text.js';
-import { differ, outlineOf } from './sources.js';
+import { outlineOf } from './sources.js';
 
 /** @typedef {import('../stage/frames.js').Frame} Frame */
 /** @typedef {import('./layout.js').Mark} Mark */
@@ -20,6 +20,7 @@ import { differ, outlineOf } from './sources.js';
  * @property {number} size of type
  * @property {number} unit which is larger where type is
  * @property {boolean} below whether labels stand below their marks, not beside them
+ * @property {boolean} outlined whether the outline of a mark is its drafter
  * @property {number} staggered the row in which every other of them is a line lower; -1 for none
  * @property {(text: string) => number} width of a text
  */
@@ -32,7 +33,8 @@ const SHAPES = {
   unreached: 'M0 -4.5A4.5 4.5 0 1 1 0 4.5A4.5 4.5 0 1 1 0 -4.5Z',
   passed: 'M0 -7L7 5H-7Z',
   probe: 'M-5 -4H5L0 5Z',
-  last: 'M0 -8L8 0L0 8L-8 0Z',
+  bonus: 'M0 -8L8 0L0 8L-8 0Z',
+  correction: 'M0 -8L8 0L0 8L-8 0Z',
 };
 const LONGEST = 14; // a label that nothing follows may be as wide as this many em
 const LEAF = 1.4; // and below its mark, as this many columns
@@ -61,29 +63,28 @@ export function curve(x0, y0, x1, y1) {
 /** What marks of an outcome look like, for a legend. @param {string} outcome */
 export function markOf(outcome) {
   const svg = makeSvg('svg', { viewBox: '-9 -9 18 18', class: `node ${outcome}` });
-  makeSvg('path', { class: 'shape', d: SHAPES[outcome] ?? SHAPES.last }, svg);
+  makeSvg('path', { class: 'shape', d: SHAPES[outcome] }, svg);
   return svg;
 }
 
 /**
  * Edges and nodes, two groups.
  * @param {Mark[]} marks
- * @param {Step} step
  * @param {Sizes} sizes
  * @param {Frame | null} frame of the step; its outcome where there is none
  */
-export function paint(marks, step, sizes, frame) {
+export function paint(marks, sizes, frame) {
   const edges = makeSvg('g');
   const nodes = makeSvg('g', { 'font-size': sizes.size });
   const ends = /** @type {Map<Mark, number>} */ (new Map()); // where the edges to children begin
   for (const mark of marks) {
-    const label = labelOf(mark, step, sizes);
+    const label = labelOf(mark, sizes);
     const x = sizes.xs[mark.x];
     ends.set(mark, x + label.start + label.wide + (sizes.below ? 2 : 4));
     const isLater = mark.node && frame?.later.has(mark.node);
     const outcome = isLater ? 'unreached' : mark.outcome;
-    if (mark.from) paintEdge(edges, mark, outcome, ends.get(mark.from) ?? 0, step, sizes);
-    paintNode(nodes, mark, outcome, label, step, sizes, frame);
+    if (mark.from) paintEdge(edges, mark, outcome, ends.get(mark.from) ?? 0, sizes);
+    paintNode(nodes, mark, outcome, label, sizes, frame);
   }
   return { edges, nodes };
 }
@@ -91,13 +92,12 @@ export function paint(marks, step, sizes, frame) {
 /**
  * Where marks begin and how wide all of them are.
  * @param {Mark[]} marks
- * @param {Step} step
  * @param {Sizes} sizes
  */
-export function endsOf(marks, step, sizes) {
+export function endsOf(marks, sizes) {
   let [left, right] = [0, 0];
   for (const mark of marks) {
-    const label = labelOf(mark, step, sizes);
+    const label = labelOf(mark, sizes);
     const x = sizes.xs[mark.x];
     left = Math.min(left, x - 14 * sizes.unit, x + label.start - 4);
     right = Math.max(right, x + reachOf(mark, label, sizes) + 8);
@@ -108,15 +108,14 @@ export function endsOf(marks, step, sizes) {
 /**
  * How wide each column is in which every label is whole and edges to other rows are no walls.
  * @param {Mark[]} marks
- * @param {Step} step
  * @param {Sizes} sizes
  */
-export function widthsOf(marks, step, sizes) {
+export function widthsOf(marks, sizes) {
   const fans = new Set(marks.filter(({ from, y }) => from && from.y !== y).map(({ from }) => from));
   const widths = /** @type {number[]} */ ([]);
   for (const mark of marks) {
-    const wide = sizes.width(wholeLabel(mark, step));
-    let needed = wide + labelOffset(step, sizes) + (fans.has(mark) ? FAN : LINE) * sizes.unit;
+    const wide = sizes.width(wholeLabel(mark));
+    let needed = wide + labelOffset(sizes) + (fans.has(mark) ? FAN : LINE) * sizes.unit;
     if (sizes.below) needed = (wide + LABEL_GAP) / columnsOf(mark, sizes);
     else if (mark.leaf) needed = 0; // its label may reach into the next columns
     widths[mark.x] = Math.max(widths[mark.x] ?? sizes.least.dx, Math.ceil(needed));
@@ -129,22 +128,18 @@ export function widthsOf(marks, step, sizes) {
  * @typedef {{ text: string, whole: string, wide: number, start: number }} Label
  */
 
-/** @param {Mark} mark @param {Step} step */
-function wholeLabel(mark, step) {
-  if (mark.bare) return '';
-  const token = mark.key === 'last' ? step.pieces.at(-1) : step.texts[mark.node ?? -1];
-  return token === undefined ? '' : visible(token);
-}
+/** @param {Mark} mark */
+const wholeLabel = ({ text, bare }) => (text === undefined || bare ? '' : visible(text));
 
-/** Where a label beside its mark begins. @param {Step} step @param {Sizes} sizes */
-const labelOffset = (step, { unit }) => (differ(step.guessed) ? 16 : 13) * unit;
+/** Where a label beside its mark begins. @param {Sizes} sizes */
+const labelOffset = ({ unit, outlined }) => (outlined ? 16 : 13) * unit;
 
-/** @param {Mark} mark @param {Step} step @param {Sizes} sizes @returns {Label} */
-function labelOf(mark, step, sizes) {
+/** @param {Mark} mark @param {Sizes} sizes @returns {Label} */
+function labelOf(mark, sizes) {
   const { size, unit, below, width } = sizes;
   const column = sizes.widths[mark.x];
-  const whole = wholeLabel(mark, step);
-  const offset = labelOffset(step, sizes);
+  const whole = wholeLabel(mark);
+  const offset = labelOffset(sizes);
   let room = column - SHORTEST * unit - offset;
   if (below) room = column * columnsOf(mark, sizes) - LABEL_GAP;
   else if (mark.leaf) room = LONGEST * size;
@@ -186,20 +181,17 @@ const pillWidth = ({ hidden }, { width }) => (hidden ? width(`+${hidden}`) * 0.9
  * @param {Mark} mark
  * @param {string} outcome
  * @param {number} begin where the label of the parent ends
- * @param {Step} step
  * @param {Sizes} sizes
  */
-function paintEdge(parent, mark, outcome, begin, step, { xs, dy, unit, below }) {
+function paintEdge(parent, mark, outcome, begin, { xs, dy, unit, below }) {
   let end = xs[mark.x] - (mark.outcome === 'more' ? 14 : 10) * unit;
   if (below && mark.order) end = xs[mark.x] - NUMBERED * unit;
-  const q = step.q[mark.node ?? -1] ?? 0.1;
-  const wide = ((outcome === 'accepted' ? 2.5 : 1.2) + 5 * q) * unit;
+  const wide = ((outcome === 'accepted' ? 2.5 : 1.2) + 5 * (mark.q ?? 0.1)) * unit;
   const { x = 0, y = 0 } = mark.from ?? {};
   // A label below its mark is beside no edge of its own row, but an edge to another would cross it.
   const first = below && y === mark.y ? xs[x] + 9 * unit : begin;
   const d = curve(first, y * dy, end, mark.y * dy);
-  const kind = mark.key === 'last' ? step.last : outcome;
-  const look = { class: `edge ${kind}`, d, 'stroke-width': wide.toFixed(2) };
+  const look = { class: `edge ${outcome}`, d, 'stroke-width': wide.toFixed(2) };
   makeSvg('path', { ...look, 'data-key': mark.key }, parent);
 }
 
@@ -209,16 +201,14 @@ function paintEdge(parent, mark, outcome, begin, step, { xs, dy, unit, below }) 
  * @param {Mark} mark
  * @param {string} outcome
  * @param {Label} label
- * @param {Step} step
  * @param {Sizes} sizes
  * @param {Frame | null} frame
  */
-function paintNode(parent, mark, outcome, label, step, sizes, frame) {
+function paintNode(parent, mark, outcome, label, sizes, frame) {
   const { dy, size, unit, below } = sizes;
-  const kind = mark.key === 'last' ? step.last : outcome;
   const current = frame && mark.node === frame.at ? ' current' : '';
   const transform = `translate(${sizes.xs[mark.x]} ${mark.y * dy})`;
-  const kinds = `node ${kind}${current}`;
+  const kinds = `node ${outcome}${current}`;
   const node = makeSvg('g', { class: kinds, 'data-key': mark.key, transform }, parent);
   const reach = reachOf(mark, label, sizes);
   // the box holds the number of the try
@@ -228,8 +218,7 @@ function paintNode(parent, mark, outcome, label, step, sizes, frame) {
   const height = (named ? size * 2.8 : Math.min(dy, size * (mark.bare ? 1.2 : 2))) + lowered;
   const y = named ? -10 * unit : -height / 2;
   makeSvg('rect', { class: 'hit', x: left, y, width: reach - left + 3, height, rx: 5 }, node);
-  const outlined = below ? 0.75 * unit : unit;
-  if (differ(step.guessed)) outline(node, step.drafter?.[mark.node ?? -1], outlined);
+  if (sizes.outlined) outline(node, mark.drafter, below ? 0.75 * unit : unit);
   if (SHAPES[outcome]) {
     makeSvg('path', { class: 'shape', d: SHAPES[outcome], transform: `scale(${unit})` }, node);
   }

@@ -27,9 +27,10 @@ const BROAD = 190; // units of the widest column, but for longer labels
  * @param {SVGSVGElement} svg
  * @param {number} wide pixels of its box
  * @param {boolean} dense whether a tree has many rows
+ * @param {boolean} outlined whether the outline of a mark is its drafter
  * @param {Measured | undefined} before whose rulers are good for the same font
  */
-export function measure(svg, wide, dense, before) {
+export function measure(svg, wide, dense, outlined, before) {
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
   const below = wide < NARROW * rem;
   let size = below ? 12 : 14.5;
@@ -47,21 +48,20 @@ export function measure(svg, wide, dense, before) {
   const [smallest, largest] = isProjected ? [0.7, 2.2] : [SMALLEST, LARGEST];
   const scales = { smallest, largest, low: below ? size : 0 };
   const places = { widths: [], xs: [], dy: 0, end: Infinity, right: Infinity, staggered: -1 };
-  return { size, font, unit, width, below, least, ...scales, ...places };
+  return { size, font, unit, width, below, least, outlined, ...scales, ...places };
 }
 
-/** @param {Mark[]} marks @param {Step} step @param {Measured} sizes */
-const withWholeLabels = (marks, step, sizes) => withWidths(sizes, widthsOf(marks, step, sizes));
+/** @param {Mark[]} marks @param {Measured} sizes */
+const withWholeLabels = (marks, sizes) => withWidths(sizes, widthsOf(marks, sizes));
 
 /**
  * Whether labels must be cut for columns to fit.
  * @param {Pick<Layout, 'marks'>} layout
- * @param {Step} step
  * @param {Measured} sizes
  * @param {Room} room
  */
-export function isTooWide({ marks }, step, sizes, room) {
-  const { wide } = endsOf(marks, step, withWholeLabels(marks, step, sizes));
+export function isTooWide({ marks }, sizes, room) {
+  const { wide } = endsOf(marks, withWholeLabels(marks, sizes));
   return wide * sizes.smallest > room.wide;
 }
 
@@ -69,30 +69,29 @@ export function isTooWide({ marks }, step, sizes, room) {
  * Chooses sizes at which rows, and columns with whole labels, fill the room, and shares out the
  * space that is left between rows and columns.
  * @param {Layout} layout
- * @param {Step} step
  * @param {Measured} measured
  * @param {Room} room
  * @param {number} maxOverflow times the room's width that columns may take for labels to be cut
  * @returns the sizes, where the picture begins, how large it is, its scale, and the scale that fits
  *   the room
  */
-export function fitSizes({ rows, marks, staggered }, step, measured, room, maxOverflow) {
+export function fitSizes({ rows, marks, staggered }, measured, room, maxOverflow) {
   const { least, size, unit, smallest, largest } = measured;
-  let sizes = withWholeLabels(marks, step, measured);
+  let sizes = withWholeLabels(marks, measured);
   // The last row has nothing below it, so its names may take two lines.
   const twoLines = measured.low + size * SECOND_LINE;
   const isLow = staggered === undefined && rows * least.dy + twoLines > room.high / smallest;
   // For a projector two lines come before smaller type.
   const readable = { ...measured, smallest: presents() ? 1 : smallest };
-  if (measured.below && !isLow && isTooWide({ marks }, step, readable, room))
-    sizes = withWholeLabels(marks, step, {
+  if (measured.below && !isLow && isTooWide({ marks }, readable, room))
+    sizes = withWholeLabels(marks, {
       ...measured,
       low: twoLines,
       staggered: staggered ?? rows - 1,
       least: { ...least, dx: least.dx * DENSER },
     });
   const { low, widths } = sizes;
-  const natural = endsOf(marks, step, sizes).wide;
+  const natural = endsOf(marks, sizes).wide;
   const top = presents() && !measured.below ? 0.8 * size : 0; // numbers above the first row
   const filling = Math.min(room.wide / natural, room.high / (rows * least.dy + low + top));
   const scale = Math.min(largest, Math.max(smallest, filling));
@@ -103,11 +102,11 @@ export function fitSizes({ rows, marks, staggered }, step, measured, room, maxOv
     const broader = (/** @type {number} */ wide) => Math.min(wide + spare, BROAD * unit);
     sizes = withWidths(sizes, widths.map(wide => Math.max(wide, broader(wide))));
   } else if (spare < -1 && natural * scale < maxOverflow * room.wide) {
-    sizes = narrowed(marks, step, sizes, room.wide / scale);
+    sizes = narrowed(marks, sizes, room.wide / scale);
   }
 
   // By the whole tree, so that nothing moves while its frames play.
-  const { left, wide } = endsOf(marks, step, sizes);
+  const { left, wide } = endsOf(marks, sizes);
   sizes = { ...sizes, right: left + wide };
   const high = rows * sizes.dy + low + top;
   const fits = Math.min(room.wide / wide, room.high / high);
@@ -138,19 +137,18 @@ function withWidths(sizes, widths) {
  * fit.
  * @template {Sizes} T
  * @param {Mark[]} marks
- * @param {Step} step
  * @param {T} sizes
  * @param {number} room
  * @returns {T}
  */
-function narrowed(marks, step, sizes, room) {
+function narrowed(marks, sizes, room) {
   const { widths, least, size } = sizes;
   let narrower = sizes;
-  let ends = endsOf(marks, step, sizes);
+  let ends = endsOf(marks, sizes);
   for (let most = Math.max(...widths); most > least.dx && ends.wide > room; ) {
     most = Math.max(least.dx, most - 4);
     narrower = withWidths(sizes, widths.map(wide => Math.min(wide, most)));
-    ends = endsOf(marks, step, narrower);
+    ends = endsOf(marks, narrower);
   }
   const end = ends.left + room;
   const isCut = ends.wide > room && narrower.xs[narrower.xs.length - 1] + 6 * size < end;

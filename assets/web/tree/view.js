@@ -6,6 +6,7 @@ import { onResize, presents } from '../base/page.js';
 import { parseKey, roomyLayout, sparseLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';
 import { fitSizes, isTooWide, measure } from './sizes.js';
+import { differ } from './sources.js';
 
 /** @typedef {import('../stage/frames.js').Frame} Frame */
 /** @typedef {import('./layout.js').Layout} Layout */
@@ -47,12 +48,13 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
     // Side by side no picture is wide enough for names beside its marks.
-    const measured = measure(svg, scrolls ? room.wide : 0, unfolded, drawn?.sizes);
+    const wide = scrolls ? room.wide : 0;
+    const measured = measure(svg, wide, unfolded, differ(step.guessed), drawn?.sizes);
     if (!scrolls) measured.smallest = presents() ? 0.8 : 1; // fewer nodes rather than smaller type
     const layout = chooseLayout(step, measured, room);
     let maxOverflow = whole ? 0 : Infinity;
     if (scrolls && measured.below) maxOverflow = Math.min(maxOverflow, CUT);
-    draw(layout, step, fitSizes(layout, step, measured, room, maxOverflow));
+    draw(layout, step, fitSizes(layout, measured, room, maxOverflow));
     markSelected();
   }
 
@@ -68,7 +70,7 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     if (!scrolls) {
       const all = treeLayout(current, () => true);
       const isTooHigh = all.rows * least.dy + low > room.high;
-      return isTooHigh || isTooWide(all, current, sizes, room) ? sparseLayout(current) : all;
+      return isTooHigh || isTooWide(all, sizes, room) ? sparseLayout(current) : all;
     }
     const scale = presents() ? 0.95 : smallest; // fewer rows before smaller type
     const rows = Math.floor((room.high / scale - low) / least.dy);
@@ -84,7 +86,7 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
    */
   function draw(layout, current, { sizes, left, top, wide, high, scale, fits }) {
     const there = layout.marks.filter(mark => visibleIn(mark, frame));
-    const { edges, nodes } = paint(there, current, sizes, frame);
+    const { edges, nodes } = paint(there, sizes, frame);
     canvas.replaceChildren(edges, nodes);
     const isReadable = fits >= sizes.smallest;
     const isWhole = whole || !scrolls || (unfolded && presents());

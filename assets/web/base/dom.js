@@ -129,10 +129,10 @@ export function pen(width = 1, height = 1) {
   );
 }
 
-/** Offers a file to the visitor. @param {string} name @param {Blob} blob */
-export function downloadFile(name, blob) {
+/** Offers a file to the visitor. @param {string} name @param {string | Blob} content */
+export function downloadFile(name, content) {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
+  link.href = URL.createObjectURL(new Blob([content]));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

@@ -22,7 +22,7 @@ export function savesComparison(root, page, comparison) {
 
   async function savePage() {
     const text = filled((await page?.({})) ?? '', comparison.messages(), location.href);
-    downloadFile('specviz-compare.html', new Blob([text], { type: 'text/html' }));
+    downloadFile('specviz-compare.html', text);
   }
 
   const save = menu(query(root, '.sv-save'));

@@ -51,8 +51,7 @@ export function figurePages(element) {
 
 /** @param {File} file @param {string} title of the figure */
 function downloadButton(file, title) {
-  const download = () =>
-    downloadFile(file.name, new Blob([file.text], { type: 'application/octet-stream' }));
+  const download = () => downloadFile(file.name, file.text);
   return button(file.label, download, { 'aria-label': `Download ${file.label} of: ${title}` });
 }
 

@@ -171,8 +171,7 @@ export function linesOf(step, node) {
   const q = step.q[node];
   const accept = step.accept[node];
   const coin = step.coin[node];
-  // A later child is compared with what is left, not with p and q.
-  const left = siblingsOf(step, node)[0] === node ? null : leftOf(step, node);
+  const left = leftOf(step, node);
   if (left) {
     lines.push(['the target’s residual', short(left.residual)]);
     const name = left.withoutTried ? ' without what was tried' : '’s probability q';

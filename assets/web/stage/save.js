@@ -5,10 +5,10 @@ import { downloadFile, finder, queryAll } from '../base/dom.js';
 import { menu, opensFiles } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { showCode } from './qr.js';
+import { isBusy } from './run.js';
 import { commandOf, pythonOf, runLink } from './share.js';
 
-/** @type {Record<string, string>} what the server makes of a whole run */
-const TYPES = { json: 'application/json', html: 'text/html' };
+const WHOLE = ['json', 'html']; // what the server makes of a whole run
 const LINKS = ['link', 'qr'];
 const NO_LINK = 'A run from a file has no link. Press Run to decode it here.';
 const session = crypto.randomUUID?.() ?? String(Math.random());
@@ -49,7 +49,7 @@ export function saving(element, server, stage) {
   $('open').hidden = !most;
   for (const button of queryAll(menu($('save')), '[data-save]')) {
     const kind = button.dataset.save;
-    button.hidden = LINKS.includes(kind) ? !code : kind in TYPES && !server.save;
+    button.hidden = LINKS.includes(kind) ? !code : WHOLE.includes(kind) && !server.save;
     button.addEventListener('click', () =>
       save(kind).catch(() => announce('Saving failed. The server may not be running.')),
     );
@@ -74,7 +74,7 @@ export function saving(element, server, stage) {
       announce(`${what} copied.`, true);
       setTimeout(() => announce(''), 4000);
     } catch {
-      download(name, new Blob([text], { type: 'text/plain' }));
+      download(name, text);
     }
   }
 
@@ -93,14 +93,12 @@ export function saving(element, server, stage) {
       const { error, rows } = JSON.parse(await code({ link }));
       return error ? announce(error) : showCode(element, rows, link);
     }
-    if (kind === 'python' || kind === 'command') {
-      const text = kind === 'python' ? pythonOf(run) : commandOf(run);
-      return copy(text, kind === 'python' ? 'Python' : 'Command', `specviz-${kind}.txt`);
-    }
-    if (server.save && kind in TYPES) {
+    if (kind === 'python') return copy(pythonOf(run), 'Python', 'specviz-python.txt');
+    if (kind === 'command') return copy(commandOf(run), 'Command', 'specviz-command.txt');
+    if (server.save && WHOLE.includes(kind)) {
       const answer = JSON.parse(await server.save({ run: run.name, kind, link }));
       if (answer.error) return announce(answer.error);
-      return download(`specviz-run.${kind}`, new Blob([answer.text], { type: TYPES[kind] }));
+      return download(`specviz-run.${kind}`, answer.text);
     }
     const caption = [`step ${step.index + 1} of ${run.steps.length}`, run.head.title, run.head.pair]
       .filter(Boolean)
@@ -110,15 +108,13 @@ export function saving(element, server, stage) {
       element.querySelectorAll('.sv-whose:not([hidden]) > span'),
     ];
     const picture = pictureOf({ svg: $('svg'), paper: $('canvas'), legends }, caption);
-    download(
-      `specviz-step-${step.index + 1}.${kind}`,
-      kind === 'png' ? await png(picture) : new Blob([picture.text], { type: 'image/svg+xml' }),
-    );
+    const content = kind === 'png' ? await png(picture) : picture.text;
+    download(`specviz-step-${step.index + 1}.${kind}`, content);
   }
 
-  /** @param {string} name @param {Blob} blob */
-  function download(name, blob) {
-    downloadFile(name, blob);
+  /** @param {string} name @param {string | Blob} content */
+  function download(name, content) {
+    downloadFile(name, content);
     stage.say(`${name} saved.`);
   }
 
@@ -128,8 +124,8 @@ export function saving(element, server, stage) {
 
   /** @param {File} file */
   async function open(file) {
-    const busy = ['running', 'loading'].includes(stage.current().run.state);
-    if (busy) return announce('A run is in progress. Stop it before you open another.');
+    const isComputed = isBusy(stage.current().run);
+    if (isComputed) return announce('A run is in progress. Stop it before you open another.');
     if (file.size > most) {
       const size = `This file has ${(file.size / 1e6).toFixed(1)} MB`;
       const limit = `the limit is ${most / 1e6} MB`;

@@ -108,7 +108,7 @@ export function trySentence(step, node) {
   if (accept === null || coin === null || coin < accept !== accepted) {
     return `${start} ${step.sentences[step.why[node]]}`;
   }
-  const { compared, enough } = comparedOf(step, node, turn > 0);
+  const { compared, enough } = comparedOf(step, node);
   if (accept >= 1 && accepted) {
     return `${start} ${compared ? `${compared}: always kept` : 'It is always kept'}${enough}.`;
   }
@@ -131,10 +131,9 @@ function turnOf(turn, siblings) {
  * What a token’s acceptance was worked out from, and why it is certain where it is.
  * @param {Step} step
  * @param {number} node
- * @param {boolean} isLater whether a sibling was tried before it
  */
-function comparedOf(step, node, isLater) {
-  const left = isLater ? leftOf(step, node) : null;
+function comparedOf(step, node) {
+  const left = leftOf(step, node);
   if (left) {
     return {
       compared:
@@ -153,12 +152,13 @@ function comparedOf(step, node, isLater) {
 }
 
 /**
- * What was left of the target and of the draft for a later sibling; of independent draws the draft
- * is whole.
+ * What was left of the target and of the draft for a later sibling, which is compared with that and
+ * not with p and q; of independent draws the draft is whole.
  * @param {Step} step
  * @param {number} node
  */
 export function leftOf(step, node) {
+  if (siblingsOf(step, node)[0] === node) return null;
   const chart = step.detail[node]?.tried;
   const { residual, draft } = chart?.rows ?? {};
   const at = chart?.tokens.indexOf(step.tokens[node]) ?? -1;

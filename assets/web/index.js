@@ -37,19 +37,20 @@ import { runLink } from './stage/share.js';
 /** @typedef {(host: Host) => void} Component */
 
 /** @type {Component} */
-export const header = ({ element }) => pageHeader(element);
+export const header = pageHeader;
 /** @type {Component} */
 export const card = ({ element, values }) => {
   figurePages(element);
   values(value => figureCard(element, value));
 };
 /** @type {Component} */
-export const status = ({ element, values }) => values(value => statusLine(element, value));
+export const status = ({ element, values }) =>
+  values(value => statusLine(element, JSON.parse(value || '{}')));
 /** @type {Component} */
 export const notice = ({ element, values }) =>
   values(value => {
     const message = JSON.parse(value || '{}');
-    statusLine(element, value);
+    statusLine(element, message);
     fixButton(element, message.fix);
     if (message.settings) publish('settings', message);
   });
@@ -69,7 +70,7 @@ export function picker({ element, props, values, watch, menus }, options) {
   marked();
 }
 /** @type {Component} */
-export const headline = ({ element }) => headlineView(element);
+export const headline = headlineView;
 /** @param {Host} host @param {Parameters<typeof promptHelp>[1]} options */
 export function prompts({ element, props, server }, options) {
   const { show, follow } = promptHelp(element, options, server.preparing);
@@ -77,7 +78,7 @@ export function prompts({ element, props, server }, options) {
   follow();
 }
 /** @type {Component} */
-export const opener = ({ element }) => openerButton(element);
+export const opener = openerButton;
 /** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
 export const links = ({ element, trigger, values }, about) =>
   values(linkBar(element, about, trigger));

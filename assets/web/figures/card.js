@@ -55,10 +55,9 @@ function downloadButton(file, title) {
   return button(file.label, download, { 'aria-label': `Download ${file.label} of: ${title}` });
 }
 
-/** @param {Element} element @param {string} value what app/tabs/parts/card.py writes */
-export function statusLine(element, value) {
-  const status = JSON.parse(value || '{}'),
-    line = query(element, '.sv-notice');
+/** @param {Element} element @param {any} status what app/tabs/parts/card.py writes */
+export function statusLine(element, status) {
+  const line = query(element, '.sv-notice');
   line.dataset.kind = status.kind || (status.text ? 'note' : '');
   line.classList.toggle('urgent', URGENT.includes(status.kind));
   line.querySelector('.text').textContent = status.text || '';

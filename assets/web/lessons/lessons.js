@@ -246,7 +246,6 @@ export function lessonBook(element, start, server) {
       return {
         ...((large || isListed) && { ArrowLeft: () => move(-1), ArrowRight: () => move(1) }),
         ...(large && { PageUp: () => open(number - 1), PageDown: () => open(number + 1) }),
-        p: () => show({ picture: (picture + 1) % (lesson?.pictures.length ?? 1) }),
       };
     },
     { own: query(root, '.sv-scrub', HTMLInputElement), first: true },

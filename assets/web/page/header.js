@@ -8,8 +8,8 @@ import { menu, onPage, present, presents } from '../base/page.js';
 import { explainTerms } from '../base/terms.js';
 import { followTabs, openTab } from './address.js';
 
-/** @param {HTMLElement} element */
-export function pageHeader(element) {
+/** @param {{ element: HTMLElement }} host */
+export function pageHeader({ element }) {
   const view = menu(query(element, '.sv-view'));
   const summary = query(view, 'summary');
   const theme = query(element, '.sv-theme-button');

@@ -8,8 +8,8 @@ import { onPage } from '../base/page.js';
 import { sayTerms } from '../base/terms.js';
 import { isOver, takeStop } from './run.js';
 
-/** @param {HTMLElement} element */
-export function headline(element) {
+/** @param {{ element: HTMLElement }} host */
+export function headline({ element }) {
   query(element, '.sv-newcomer').addEventListener('click', () => publish('open-tab', 'lessons'));
   subscribe('headline', element, ({ strong, text, small, done, slow, stale }) => {
     const line = query(element, '.sv-headline');
@@ -28,8 +28,8 @@ export function headline(element) {
 
 const NARROW = 1100; // pixels; a drawer covers a page as narrow
 
-/** A button that shows and hides another part of the page. @param {HTMLElement} element */
-export function opener(element) {
+/** A button that shows and hides another part. @param {{ element: HTMLElement }} host */
+export function opener({ element }) {
   const opens = query(element, 'button', HTMLButtonElement);
   const part = () => document.getElementById(opens.getAttribute('aria-controls') ?? '');
 

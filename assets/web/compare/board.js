@@ -92,7 +92,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   /** What a message brings. @param {Partial<Message>} message */
-  function write({ updates = [], factors = [], columns, state, ...facts }) {
+  function write({ run: name, updates = [], factors = [], columns, state, ...facts }) {
     for (const update of updates) apply(run.columns[update.at], update);
     Object.assign(run, facts);
     factors.forEach((factor, at) => {
@@ -118,7 +118,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   /** @param {Message} message @param {About[]} columns */
-  function start({ badge, prompt }, columns) {
+  function start({ run: name, badge, prompt }, columns) {
     const box = $('runs');
     messages = [];
     box.replaceChildren();
@@ -131,7 +131,8 @@ export function compareBoard(element, server, settings = () => undefined) {
         announce: text => say($('live'), text),
       }),
     );
-    run = { state: 'running', columns: made, isWaiting: false, timed: {}, settings: first };
+    const opened = { run: name, state: 'running', columns: made, settings: first };
+    run = { ...opened, isWaiting: false, timed: {} };
     choose(run.columns.at(-1)?.box);
     clock.begin(!badge);
   }

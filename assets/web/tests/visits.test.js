@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { publish } from '../base/bus.js';
+import { compareBoard } from '../compare/board.js';
 import { nodeOf } from '../labs/node.js';
 import { treeLab } from '../labs/trees.js';
 import { verificationLab } from '../labs/verification.js';
@@ -159,6 +160,25 @@ test('the run of a lesson is saved as a page by its own name', async () => {
   await until(() => body.querySelector('.sv-kept').textContent);
   assert.deepEqual(saved, [{ run: 'trees, branching', kind: 'html', link: '' }]);
   assert.equal(body.querySelector('.sv-kept').textContent, 'asked');
+});
+
+test('a comparison goes on after a message that names no run, as one on the queue', () => {
+  const body = visited(asset('compare/compare.html'));
+  const board = compareBoard(body, {});
+  const send = message => board.receive(JSON.stringify(message));
+  const about = { letter: 'A', kind: 'chain', title: 'Chain', details: '', lossy: null };
+  const update = text => ({
+    at: 0,
+    state: 'running',
+    steps: [step([-1, 0], 'ra', { index: text.length - 1, pieces: [text] })],
+    clock: [[text.length, text.length]],
+  });
+  send({ run: 'comparison 1', columns: [about], prompt: 'Hi', state: 'running', updates: [update('a')] });
+  send({ run: '', state: 'loading', note: 'Another visitor computes.' });
+  send({ run: 'comparison 1', state: 'running', updates: [update('bc')] });
+  assert.equal(body.querySelector('.sv-ribbon').textContent, 'Hiabc');
+  send({ run: 'comparison 0', updates: [update('def')] });
+  assert.equal(body.querySelector('.sv-ribbon').textContent, 'Hiabc', 'not of this one');
 });
 
 test('a tab that a button opens is an entry of the history, so that Back leaves it', () => {

@@ -73,9 +73,7 @@ export function picker({ element, props, values, watch, menus }, options) {
 export const headline = headlineView;
 /** @param {Host} host @param {Parameters<typeof promptHelp>[1]} options */
 export function prompts({ element, props, server }, options) {
-  const { show, follow } = promptHelp(element, options, server.preparing);
-  show(props.value);
-  follow();
+  promptHelp(element, options, props.value, server.preparing);
 }
 /** @type {Component} */
 export const opener = openerButton;

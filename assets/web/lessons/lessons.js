@@ -64,7 +64,6 @@ export function lessonBook(element, start, server) {
   const root = query(element, '.sv-lessons', HTMLElement);
   const $ = finder(root, 'sv-lesson-');
   const list = query(root, '.sv-lessons-list', HTMLElement);
-  const markPlace = markMentions(root, () => picture);
   const player = runPlayer($('run', HTMLElement), { save: server.save, onPlace: check });
   // The sentence above the tree says what the lesson shows; a card comes at what is touched.
   const touched = () => root.classList.remove('sv-idea');
@@ -175,10 +174,11 @@ export function lessonBook(element, start, server) {
 
   // ---- the words about a place, and whether it is what the exercise leads to ----
 
-  /** @param {string} [place] in a run */
-  function check(place) {
-    if (place) markPlace(place);
-    if (lesson && isReached(lesson, picture, place)) $('exercise').dataset.done = 'true';
+  /** @param {string} [place] in a run @param {boolean} [isPicked] not only pointed at */
+  function check(place, isPicked = true) {
+    markMentions(root, `${picture} ${place}`);
+    if (lesson && isPicked && isReached(lesson, picture, place))
+      $('exercise').dataset.done = 'true';
   }
 
   // ---- which lesson ----

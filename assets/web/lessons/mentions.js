@@ -1,7 +1,7 @@
 // What a lesson's text says of its pictures as buttons: the quoted name of a picture opens it,
 // "step 5" shows that step of it, a quoted token selects its node.
 
-import { button, query, queryAll } from '../base/dom.js';
+import { button, queryAll } from '../base/dom.js';
 import { placeText } from '../base/place.js';
 import { readable } from '../base/text.js';
 
@@ -58,25 +58,8 @@ export function mentioned(text, placeOf, show) {
   });
 }
 
-/**
- * Marks the words about the node that is pointed at.
- * @param {HTMLElement} root
- * @param {() => number} picture which is shown
- * @returns {(place: string) => void} marks the words about a place in the picture
- */
-export function markMentions(root, picture) {
-  const svg = query(root, '.sv-svg', SVGSVGElement);
-
-  /** @param {string} place */
-  function mark(place) {
-    const here = `${picture()} ${place}`;
-    for (const one of queryAll(root, '.sv-mention'))
-      one.classList.toggle('here', one.dataset.place === here);
-  }
-  svg.addEventListener('pointermove', ({ target }) => {
-    const node = /** @type {Element} */ (target).closest('.node');
-    const key = /** @type {SVGElement | null} */ (node)?.dataset.key;
-    mark(placeText(Number(svg.dataset.step), key));
-  });
-  return mark;
+/** Marks the words about a place in a picture. @param {HTMLElement} root @param {string} place */
+export function markMentions(root, place) {
+  for (const one of queryAll(root, '.sv-mention'))
+    one.classList.toggle('here', one.dataset.place === place);
 }

@@ -20,17 +20,17 @@ export function linkBar(element, { tab, others, old }, trigger) {
 
   /** @param {string} value */
   async function show(value) {
-    const update = JSON.parse(value || '{}');
-    line.dataset.kind = update.kind || '';
-    line.classList.toggle('urgent', Boolean(update.kind));
-    if (update.kind === 'link' && computed) {
+    const { kind = '', text = '', query: settings } = JSON.parse(value || '{}');
+    line.dataset.kind = kind;
+    line.classList.toggle('urgent', kind !== '');
+    if (kind === 'link' && computed) {
       computed = '';
       // the controls hold the settings of the link by now
       document.getElementById(tab === FIRST ? 'sv-run' : 'sv-compare-run')?.click();
     }
-    const isCopied = update.query !== undefined;
+    const isCopied = settings !== undefined;
     line.classList.toggle('copied', isCopied);
-    line.querySelector('.text').textContent = isCopied ? await copy(update.query) : update.text;
+    line.querySelector('.text').textContent = isCopied ? await copy(settings) : text;
     if (isCopied) setTimeout(() => line.matches('.copied') && (line.dataset.kind = ''), 6000);
   }
 

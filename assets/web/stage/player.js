@@ -32,7 +32,8 @@ import { checkSumOf, compared } from './share.js';
  *   something else than the run
  * @property {(content: Headline) => void} [headline] shows the run in one sentence
  * @property {(run: Run) => void} [opened] sets the controls to an opened run's
- * @property {(place: string) => void} [onPlace] another step is on the screen, or a node was picked
+ * @property {(place: string, isPicked: boolean) => void} [onPlace] another step is on the screen,
+ *   or a node is pointed at or picked
  * @property {(run: Run) => void} [address] makes the address of the page open a run again
  * @property {Place | null} [request] where the link of the page leads
  */
@@ -133,7 +134,6 @@ export function runPlayer(element, around = {}) {
     const count = countWritten(step, frame);
     tree.show(step, frame);
     follow($('ribbon'), spans, current, count);
-    markPlace();
     writeLegend($, step, frame);
     writeWhose($, step, run);
     inspect();
@@ -164,11 +164,6 @@ export function runPlayer(element, around = {}) {
     addressed = run;
   }
 
-  /** Tells which step is on the screen and which node was picked. */
-  function markPlace() {
-    around.onPlace?.(placeText(position.current, tree.selected));
-  }
-
   // ---- a node ----
 
   /** What is pointed at, else what was picked, else what the frame is about. */
@@ -180,6 +175,7 @@ export function runPlayer(element, around = {}) {
     const key = (isDecided(step, frame, over) && over) || selected;
     inspector.show(step, key ?? frame.at?.toString() ?? null, run.head.rule);
     sayTerms($('caption'), key === null ? frame.text : nodeSentence(step, key));
+    around.onPlace?.(placeText(position.current, key), key === selected);
     card.show(step, key, key === selected); // last, since a longer sentence moves the tree
   }
 
@@ -188,7 +184,6 @@ export function runPlayer(element, around = {}) {
     const step = run.steps[position.current];
     if (!isDecided(step, position.frame, key)) show(position.current);
     tree.select(key, scroll);
-    markPlace();
     inspect();
     if (key !== null) say(nodeSentence(step, key));
   }

@@ -15,9 +15,10 @@ const LOOK = 1000; // milliseconds between two looks at how far a model is
 /**
  * @param {HTMLElement} element
  * @param {{ prompt: string, examples: Record<string, Examples> }} options `prompt` selects its box
+ * @param {string} first the models that the page opens with
  * @param {Ask | undefined} preparing how far the model is that the page opens with
  */
-export function promptHelp(element, { prompt, examples }, preparing) {
+export function promptHelp(element, { prompt, examples }, first, preparing) {
   const $ = finder(element);
   let chosen = '';
 
@@ -64,5 +65,6 @@ export function promptHelp(element, { prompt, examples }, preparing) {
   subscribe('settings', element, ({ models }) => show(models));
   subscribe('headline', element, mark); // which follows what a link sets
   onPage(element, 'input', mark);
-  return { show, follow };
+  show(first);
+  follow();
 }

@@ -11,7 +11,6 @@ import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
 import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
-import { inThisTheme } from './page/address.js';
 import { pageHeader } from './page/header.js';
 import { linkBar } from './page/links.js';
 import { freshness, headline as headlineView, opener as openerButton } from './stage/headline.js';
@@ -114,8 +113,7 @@ export function stage({ element, server, values }, { most }) {
     },
     address(run) {
       if (run.origin === 'file' || !element.offsetParent) return;
-      const link = new URL(runLink(run, run.show, location.href));
-      history.replaceState(history.state, '', inThisTheme(link));
+      history.replaceState(history.state, '', runLink(run, run.show, location.href));
     },
     opened(run) {
       const { search } = new URL(runLink(run, 0, location.href));

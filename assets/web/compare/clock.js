@@ -26,8 +26,6 @@ export function sharedClock(root, { columns, running, changed }) {
 
   const limit = () => Math.max(0, ...columns().map(column => column.ends.at(-1) || 0));
   const first = () => Math.min(...columns().map(column => column.ends.at(-1) || Infinity));
-  const events = (/** @type {Column[]} */ some) =>
-    [...new Set(some.flatMap(column => column.ends))].sort((a, b) => a - b);
 
   /** @param {boolean} follows */
   function begin(follows) {
@@ -89,9 +87,11 @@ export function sharedClock(root, { columns, running, changed }) {
   /** @param {number} by @param {Column[]} [some] whose steps count */
   function step(by, some = columns()) {
     pause();
-    const all = [0, ...events(some)];
-    const next = by > 0 ? all.find(at => at > time) : all.findLast(at => at < time);
-    if (next !== undefined) seek(next);
+    const ends = some.flatMap(column => column.ends);
+    const earlier = Math.max(0, ...ends.filter(end => end < time));
+    const later = Math.min(...ends.filter(end => end > time));
+    const next = by > 0 ? later : earlier;
+    if (next < Infinity) seek(next);
     requestAnimationFrame(() => requestAnimationFrame(announce));
   }
 

@@ -8,19 +8,11 @@ export const FIRST = 'explore'; // the tab of an address that names none
 /** The name of a tab in links. @param {Element} tab */
 const nameOf = tab => (tab.textContent ?? '').trim().toLowerCase();
 
-/** A link as an address of this visitor, whose theme is no part of it. @param {URL} link */
-export function inThisTheme(link) {
-  const address = new URL(link);
-  const theme = new URLSearchParams(location.search).get('__theme');
-  if (theme) address.searchParams.set('__theme', theme);
-  return address;
-}
-
 /** The address that opens a tab. @param {string} name */
 function addressOf(name) {
   const address = new URL(location.href);
   address.search = name === FIRST ? '' : `?tab=${encodeURIComponent(name)}`;
-  return inThisTheme(address);
+  return address;
 }
 
 /** Does what a click on a tab does. @param {string} name as in links */

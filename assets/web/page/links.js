@@ -3,7 +3,7 @@
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
-import { FIRST, inThisTheme } from './address.js';
+import { FIRST } from './address.js';
 import { checkSumOf } from '../stage/share.js';
 
 /**
@@ -38,7 +38,7 @@ export function linkBar(element, { tab, others, old }, trigger) {
   async function copy(settings) {
     const link = new URL(location.href);
     link.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + settings;
-    history.replaceState(history.state, '', inThisTheme(link));
+    history.replaceState(history.state, '', link);
     const done = await navigator.clipboard?.writeText(link.href).then(
       () => true,
       () => false,

@@ -63,8 +63,9 @@ export function stepper(element, { count, changed, pace, ended }) {
       changed();
     },
     toggle() {
-      if (playing) this.pause();
-      else play();
+      if (!playing) return play();
+      pause();
+      changed();
     },
     /** @param {number} next */
     go(next) {

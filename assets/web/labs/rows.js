@@ -36,18 +36,19 @@ export function withProbability(weights, token, prob) {
  */
 export function rowControls(root, state, changed) {
   const $ = finder(root, 'sv-v-');
-  let lines = /** @type {{ track: HTMLInputElement, number: HTMLInputElement }[][]} */ ([]);
+  let writers = /** @type {(() => void)[]} */ ([]); // of the probabilities in each line
+  const refresh = () => writers.forEach(write => write());
 
   function show() {
-    lines = ROWS.map(() => []);
-    $('rows').replaceChildren(
-      ...state.names.flatMap((text, token) => ROWS.map((name, at) => line(name, at, token, text))),
-    );
+    writers = [];
+    const lines = state.names.flatMap((_, token) => ROWS.map(name => line(name, token)));
+    $('rows').replaceChildren(...lines);
     refresh();
   }
 
-  /** @param {'p' | 'q'} name @param {number} at @param {number} token @param {string} text */
-  function line(name, at, token, text) {
+  /** @param {'p' | 'q'} name @param {number} token */
+  function line(name, token) {
+    const text = state.names[token];
     const label = `${name === 'p' ? 'target p' : 'draft q'} of ${text}`;
     const set = (/** @type {number} */ prob) => {
       state[name] = withProbability(state[name], token, prob);
@@ -62,19 +63,13 @@ export function rowControls(root, state, changed) {
       else set(Number(number.value));
     });
     track.setAttribute('aria-label', label);
-    lines[at][token] = { track, number };
-    const parts = [make('b', at ? '' : text), make('span', name), track, number];
+    writers.push(() => {
+      const prob = normalised(state[name])[token];
+      track.value = String(prob);
+      number.value = String(Number(probability(prob))); // as in tables
+    });
+    const parts = [make('b', name === 'p' ? text : ''), make('span', name), track, number];
     return make('div', parts, `sv-v-line ${name}`);
-  }
-
-  function refresh() {
-    ROWS.forEach((name, at) =>
-      normalised(state[name]).forEach((prob, token) => {
-        const { track, number } = lines[at][token];
-        track.value = String(prob);
-        number.value = String(Number(probability(prob))); // as in tables
-      }),
-    );
   }
 
   return { show };

@@ -161,10 +161,6 @@ export function tryStepper(root) {
       if (run) at.go(0);
       else write();
     },
-    move: (/** @type {number} */ by) => at.move(by),
-    toggle: () => at.toggle(),
-    get atEnd() {
-      return at.atEnd;
-    },
+    position: at,
   };
 }

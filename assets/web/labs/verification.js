@@ -25,14 +25,14 @@ export function verificationLab(element, start, server) {
     $ = finder(root, 'sv-v-');
   const state = /** @type {State} */ ({ names: /** @type {string[]} */ ([]) });
   // what a run of the page drew, until something else is asked for
-  let recorded = /** @type {import('./types.js').Run | null} */ (null),
-    example = 0;
-  const tries = tryStepper(root),
-    rows = rowControls(root, state, () => {
-      recorded = null;
-      unmark();
-      ask(60);
-    });
+  let recorded = /** @type {import('./types.js').Run | null} */ (null);
+  let example = 0;
+  const { show: showTries, position } = tryStepper(root);
+  const rows = rowControls(root, state, () => {
+    recorded = null;
+    unmark();
+    ask(60);
+  });
   const ask = asker(root, () => server.preview(state), show, failed);
   const limitTools = rowTools(root, state, [...start.names], () => {
     set({});
@@ -128,13 +128,13 @@ export function verificationLab(element, start, server) {
 
   const turn = turnsPages(root); // the table of all rules is the second
   const acts = {
-    back: () => (root.scrollTop ? turn(-1) : tries.move(-1)),
+    back: () => (root.scrollTop ? turn(-1) : position.move(-1)),
     next: () => {
       if (root.scrollTop) {
         turn(-1);
         load((example + 1) % start.examples.length);
-      } else if (presents() && tries.atEnd) turn(1);
-      else tries.move(1);
+      } else if (presents() && position.atEnd) turn(1);
+      else position.move(1);
     },
     all: () => $('results').scrollIntoView({ behavior: 'smooth' }),
     draw: () => set({ seed: (state.seed + 1) % start.most.seed }),
@@ -146,7 +146,7 @@ export function verificationLab(element, start, server) {
     event =>
       event.shiftKey
         ? {}
-        : { ArrowLeft: acts.back, ArrowRight: acts.next, ' ': tries.toggle, d: acts.draw },
+        : { ArrowLeft: acts.back, ArrowRight: acts.next, ' ': position.toggle, d: acts.draw },
     { first: true },
   );
 
@@ -173,7 +173,7 @@ export function verificationLab(element, start, server) {
     $('error').textContent = '';
     root.classList.remove('stale');
     const drawn = data.step && runOf(data.step, [...state.names.keys()]);
-    tries.show(recorded ?? drawn, [...state.names], { p: data.p, q: data.q });
+    showTries(recorded ?? drawn, [...state.names], { p: data.p, q: data.q });
     writeLaw(root, data, state.names, state.levels);
   }
 

@@ -5,9 +5,10 @@ import pytest
 from playwright.sync_api import expect
 
 from app.page import TABS
-from tests.pages import each_tab, present
+from tests.pages import each_tab, open_tab, present, resize
 
 pytestmark = pytest.mark.browser
+PAGE = None  # all tabs
 # Numbers what can be used in Live, and says how many there are; what lies in a closed menu is not
 # there yet.
 WANTED = """() => {
@@ -29,8 +30,34 @@ FOCUSED = """() => {
 }"""
 
 
-def test_present_is_one_sentence_and_a_tree_that_the_last_row_can_read(serve, visit):
-    page = visit(serve(), width=1280, height=720, settings=False)
+def test_the_keyboard_reaches_everything_in_live_and_shows_where_it_is(seen):
+    """The first test of the page, which opens with all settings."""
+    page = seen
+    wanted = page.evaluate(WANTED)
+    reached, unseen = set(), []
+    for _ in range(150):
+        page.keyboard.press("Tab")
+        now = page.evaluate(FOCUSED)
+        if now["wanted"] is not None:
+            reached.add(now["wanted"])
+            if not now["seen"]:
+                unseen.append(now["html"])
+    assert len(reached) == wanted
+    assert not unseen, unseen
+
+
+@pytest.fixture
+def page(seen):
+    """The page that the others share, as it opens, in a small window."""
+    for _ in range(3):  # what is presented, the settings, a part of the step
+        seen.keyboard.press("Escape")
+    expect(seen.locator("#sv-settings")).to_be_hidden()
+    open_tab(seen, "Explore")
+    resize(seen, {"width": 1280, "height": 720})
+    return seen
+
+
+def test_present_is_one_sentence_and_a_tree_that_the_last_row_can_read(page):
     small = page.locator("#sv-stage .sv-caption").evaluate("box => getComputedStyle(box).fontSize")
     present(page)
     for part in (".sv-play", ".sv-scrub", ".sv-phases"):
@@ -69,8 +96,8 @@ SHOWN = {  # what each tab presents
 @pytest.mark.parametrize(
     ("width", "height"), [(1280, 720), pytest.param(1920, 1080, marks=pytest.mark.nightly)]
 )
-def test_what_a_tab_presents_is_on_the_screen_and_nothing_of_the_frame(serve, visit, width, height):
-    page = visit(serve(), width=width, height=height, settings=False)
+def test_what_a_tab_presents_is_on_the_screen_and_nothing_of_the_frame(page, width, height):
+    resize(page, {"width": width, "height": height})
     for title in each_tab(page, TABS):
         present(page)
         page.mouse.move(width / 2, height / 2)
@@ -81,8 +108,7 @@ def test_what_a_tab_presents_is_on_the_screen_and_nothing_of_the_frame(serve, vi
         present(page)
 
 
-def test_tabs_can_be_changed_while_presenting(serve, visit):
-    page = visit(serve(), settings=False)
+def test_tabs_can_be_changed_while_presenting(page):
     present(page)
     for title in ("Compare", "Explore"):
         page.locator(".sv-view summary").hover()
@@ -120,8 +146,8 @@ CONTRAST = """() => {
 }"""
 
 
-def test_on_a_phone_and_at_night_all_tabs_and_what_was_not_visited_can_be_seen(serve, visit):
-    page = visit(serve(), width=360, height=844, settings=False)
+def test_on_a_phone_and_at_night_all_tabs_and_what_was_not_visited_can_be_seen(page):
+    resize(page, {"width": 360, "height": 844})
     for tab in TABS:
         expect(page.get_by_role("tab", name=tab.title, exact=True)).to_be_visible()
     page.locator("#sv-stage .sv-svg .edge.unreached").first.wait_for(state="attached")
@@ -129,18 +155,4 @@ def test_on_a_phone_and_at_night_all_tabs_and_what_was_not_visited_can_be_seen(s
         page.emulate_media(color_scheme=scheme)
         expect(page.locator("body")).to_have_class("dark" if scheme == "dark" else "")
         assert min(page.evaluate(CONTRAST)) >= 3, scheme
-
-
-def test_the_keyboard_reaches_everything_in_live_and_shows_where_it_is(serve, visit):
-    page = visit(serve())
-    wanted = page.evaluate(WANTED)
-    reached, unseen = set(), []
-    for _ in range(150):
-        page.keyboard.press("Tab")
-        now = page.evaluate(FOCUSED)
-        if now["wanted"] is not None:
-            reached.add(now["wanted"])
-            if not now["seen"]:
-                unseen.append(now["html"])
-    assert len(reached) == wanted
-    assert not unseen, unseen
+    page.emulate_media(color_scheme="light")

@@ -197,10 +197,10 @@ def test_the_numbers_of_a_node_open_in_a_lesson(page):
 
 
 def test_presented_no_card_covers_the_tree_and_every_rule_of_the_lossy_lesson_is_on_the_screen(
-    book,
+    page,
 ):
-    page = book("lesson=accept", width=1280, height=720)
-    opened(page, "accept")  # which opens with a node selected
+    page.set_viewport_size({"width": 1280, "height": 720})
+    choose(page, "accept")  # which opens with a node selected
     present(page)
     expect(page.locator("#sv-lessons .node.selected")).to_be_visible()
     expect(page.locator("#sv-lessons .sv-node-card")).to_be_hidden()
@@ -229,12 +229,17 @@ def test_on_a_phone_the_picture_stays_in_view_beside_the_text_that_speaks_of_it(
         expect(page.locator(f"#sv-lessons {part}")).to_be_in_viewport(ratio=0.99)
 
 
-UNCUT = """() => { const stage = document.querySelector('.sv-lesson-stage');
-  const box = stage.querySelector('.sv-scroll');
-  const hint = getComputedStyle(stage.querySelector('.sv-caption'), '::before').content;
-  const pans = (box.scrollWidth > box.clientWidth + 20 ? '↔' : '') +
-    (box.scrollHeight > box.clientHeight + 20 ? '↕' : '');  // more than the space around it
-  return stage.scrollHeight <= stage.clientHeight + 1 && (!pans || hint.includes(pans)); }"""
+# The steps, of a run of so many, of which something is cut.
+CUT = """steps => { const stage = document.querySelector('.sv-lesson-stage');
+  const box = stage.querySelector('.sv-scroll'), scrub = stage.querySelector('.sv-scrub');
+  return [...Array(steps).keys()].filter(step => {
+    scrub.value = step;
+    scrub.dispatchEvent(new Event('input'));
+    const hint = getComputedStyle(stage.querySelector('.sv-caption'), '::before').content;
+    const pans = (box.scrollWidth > box.clientWidth + 20 ? '↔' : '') +
+      (box.scrollHeight > box.clientHeight + 20 ? '↕' : '');  // more than the space around it
+    return stage.scrollHeight > stage.clientHeight + 1 || (pans && !hint.includes(pans));
+  }); }"""
 
 
 def close_numbers(page):
@@ -245,24 +250,20 @@ def close_numbers(page):
 def test_on_a_phone_no_step_of_a_lesson_is_cut_where_its_picture_stays_in_view(page):
     resize(page, {"width": 390, "height": 844})
     close_numbers(page)
-    scrub = page.locator("#sv-lessons .sv-scrub")
     for name in ("cost", "drafts", "sequoia", "exact"):
         lesson = choose(page, name)
         # the second run of the lesson on Sequoia has eight children in a column
         for run in range(2):
             page.locator(".sv-lesson-pictures button").nth(run).click()
-            for step in range(len(lesson["pictures"][run]["message"]["steps"])):
-                scrub.evaluate(
-                    "(bar, at) => { bar.value = at; bar.dispatchEvent(new Event('input')); }", step
-                )
-                assert page.evaluate(UNCUT), f"{name}, run {run + 1}, step {step + 1}"
+            cut = page.evaluate(CUT, len(lesson["pictures"][run]["message"]["steps"]))
+            assert cut == [], f"{name}, run {run + 1}"
     specinfer = page.locator("#sv-lessons .sv-scroll")
     choose(page, "sequoia")
     page.get_by_role("button", name="SpecInfer’s rule").first.click()
     assert specinfer.evaluate("box => box.scrollHeight <= box.clientHeight"), "all of the tree"
 
 
-def test_on_a_phone_opened_numbers_are_whole(book):
+def test_on_a_phone_the_numbers_of_a_node_are_one_tap_away_and_whole(book):
     page = book("lesson=accept", width=390, height=844)
     opened(page, "accept")
     page.locator("#sv-lessons .sv-why-fold summary").click()
@@ -271,9 +272,8 @@ def test_on_a_phone_opened_numbers_are_whole(book):
     assert stage.evaluate("part => part.scrollHeight <= part.clientHeight + 1")
 
 
-def test_presented_another_run_of_a_lesson_is_named(book):
-    page = book("lesson=sequoia")
-    opened(page, "sequoia")
+def test_presented_another_run_of_a_lesson_is_named(page):
+    choose(page, "sequoia")
     page.get_by_role("button", name="SpecInfer’s rule").first.click()
     present(page)
     expect(page.locator(".sv-lessons-example")).to_have_text("Another run: SpecInfer’s rule")
@@ -343,20 +343,13 @@ def test_all_lessons_stand_in_one_row_and_the_numbers_of_a_node_fit(page):
     fold.evaluate("fold => { fold.open = false; }")
 
 
-def test_on_a_phone_the_numbers_of_a_node_are_one_tap_away(book):
-    page = book("lesson=accept", width=390, height=844)
-    opened(page, "accept")
-    page.locator("#sv-lessons .sv-why-fold summary").click()
-    expect(page.locator("#sv-lessons .sv-detail")).to_contain_text("draft q")
-
-
 WIDE = f"""() => {{ {TREE} const box = svg.parentElement.getBoundingClientRect();
   return svg.getBoundingClientRect().width / box.width; }}"""
 
 
-def test_presented_even_a_chain_fills_the_screen_with_its_text_below(book):
-    page = book("lesson=one-pass", width=1280, height=720)
-    lesson = opened(page, "one-pass")
+def test_presented_even_a_chain_fills_the_screen_with_its_text_below(page):
+    page.set_viewport_size({"width": 1280, "height": 720})
+    lesson = choose(page, "one-pass")
     present(page)
     for part in (".sv-legend", ".sv-where", ".sv-ribbon"):
         expect(page.locator(f"#sv-lessons {part}")).to_be_in_viewport(ratio=0.99)

@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.pages import open_tab, present
+from tests.pages import open_tab, present, resize
 
 pytestmark = pytest.mark.browser
 PAGE = ("Explore", "Tree lab", "Verification lab")
@@ -24,11 +24,95 @@ def lab(serve, visit):
 
 @pytest.fixture
 def page(seen):
-    """The page that some of these share."""
+    """The page that some of these share; the first of them look at what it opens with."""
     seen.keyboard.press("Escape")  # what is presented
     seen.set_viewport_size({"width": 1400, "height": 1000})
     open_tab(seen, "Tree lab")
     return seen
+
+
+def on_screen(page, parts):
+    for part in parts:
+        expect(page.locator(part).first).to_be_in_viewport(ratio=0.99)
+
+
+def test_the_large_tree_and_its_mask_are_on_the_first_screen(page):
+    resize(page, {"width": 1280, "height": 800})
+    expect(page.locator(".sv-lab-tree")).to_be_in_viewport(ratio=0.99)
+    expect(page.locator(".sv-lab-mask svg")).to_be_in_viewport(ratio=0.8)
+    lines = page.locator(".sv-lab-answer").evaluate(
+        "line => line.offsetHeight / parseFloat(getComputedStyle(line).lineHeight)"
+    )
+    assert lines < 2.1, lines
+
+
+def test_a_node_is_shown_at_once_and_stepped_through(page):
+    open_tab(page, "Verification lab")
+    page.locator(NODE).wait_for()
+    expect(page.locator(".sv-v-try h3")).to_contain_text("rejected")
+    expect(page.locator(".sv-v-table tbody tr")).not_to_have_count(0)
+    page.locator(".sv-v-try").click()
+    page.keyboard.press("ArrowRight")
+    expect(page.locator(".sv-v-where")).to_have_text("try 2 of 3")
+    page.get_by_role("button", name="A lossy rule").click()
+    expect(page.locator(".sv-v-answer")).to_have_attribute("data-kind", "differs")
+    typical = page.locator(".sv-v-table tr", has_text="Typical acceptance")
+    expect(typical.locator(".kind")).to_contain_text("≠ p, by 0.")
+    page.locator(".sv-v-table").get_by_role("button", name="Sequoia").click()
+    expect(page.locator(".sv-v-answer")).to_have_attribute("data-kind", "equal")
+    number = page.get_by_label("target p of a, as a number")
+    number.fill("0.0666")
+    number.press("Enter")
+    expect(number).to_have_value("0.067")  # as in tables
+    assert number.evaluate("box => box.scrollWidth <= box.clientWidth"), "it is not cut"
+    expect(page.locator(".sv-v-law tbody tr").first).to_contain_text("0.067")
+    page.get_by_role("button", name="Add a token").click()
+    expect(page.locator(".sv-v-line")).to_have_count(12)
+
+
+def test_presented_the_verification_lab_shows_a_try_on_one_screen_and_all_rules_on_the_next(page):
+    resize(page, {"width": 1280, "height": 720})
+    open_tab(page, "Verification lab")
+    page.locator(".sv-v-examples button").first.click()
+    page.locator(NODE).wait_for()
+    present(page)
+    on_screen(page, (".sv-v-verdict", ".sv-v-about", ".sv-v-track", ".sv-v-coin"))
+    on_screen(page, (".sv-v-tables tr:last-child", ".sv-v-law tr:last-child"))
+    for place in ("try 2 of 3", "try 3 of 3", "result"):
+        page.keyboard.press("ArrowRight")
+        expect(page.locator(".sv-v-where")).to_have_text(place)
+    on_screen(page, (".sv-v-try h3", ".sv-v-law table"))  # what one run wrote, and what all do
+    page.keyboard.press("ArrowRight")
+    on_screen(page, (".sv-v-results h2", ".sv-v-table thead", ".sv-v-table tbody tr:last-child"))
+    on_screen(page, (".sv-v-results > p", ".sv-v-table tr:last-child td:last-child"))
+    expect(page.locator(".sv-v-verdict")).not_to_be_in_viewport()
+    page.keyboard.press("ArrowLeft")
+    on_screen(page, (".sv-v-verdict", ".sv-v-try h3"))
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowRight")  # after the table of all rules, the next example
+    expect(page.locator(".sv-v-examples button").nth(1)).to_have_attribute("aria-pressed", "true")
+    on_screen(page, (".sv-v-verdict",))
+
+
+def test_presented_the_tree_lab_turns_from_all_trees_to_one_and_its_mask(page):
+    resize(page, {"width": 1280, "height": 720})
+    present(page)
+    on_screen(page, (".sv-lab-answer", ".sv-lab-cards figure:last-child span:last-child"))
+    page.keyboard.press("ArrowRight")
+    on_screen(page, (".sv-lab-name", ".sv-lab-node", ".sv-lab-tree .sv-scroll"))
+    expect(page.locator(".sv-lab-answer")).not_to_be_in_viewport()
+    page.keyboard.press("PageDown")
+    on_screen(page, (".sv-lab-mask svg",))
+
+
+def test_on_a_phone_a_tapped_card_is_shown_large_at_once(page):
+    resize(page, {"width": 390, "height": 844})
+    page.locator(".sv-lab-cards figure", has_text="DySpec").click()
+    expect(page.locator(".sv-lab-name")).to_contain_text("DySpec")
+    on_screen(page, (".sv-lab-name", ".sv-lab-node", ".sv-lab-tree .sv-scroll"))
+    sliders = page.locator(".sv-lab-sizes").bounding_box()
+    assert page.locator(".sv-lab-name").bounding_box()["y"] >= sliders["y"] + sliders["height"]
+    page.get_by_label("Shown large").select_option("sequoia")
 
 
 def test_six_trees_one_of_them_large_with_its_mask(page):
@@ -86,25 +170,6 @@ def test_on_a_phone_the_sliders_stay_in_view_beside_what_they_change(lab):
     expect(page.locator(".sv-v-verdict")).to_be_in_viewport(ratio=0.99)
 
 
-def test_the_large_tree_and_its_mask_are_on_the_first_screen(lab):
-    page = lab("lab=tree", TREES, width=1280, height=800)
-    expect(page.locator(".sv-lab-tree")).to_be_in_viewport(ratio=0.99)
-    expect(page.locator(".sv-lab-mask svg")).to_be_in_viewport(ratio=0.8)
-    lines = page.locator(".sv-lab-answer").evaluate(
-        "line => line.offsetHeight / parseFloat(getComputedStyle(line).lineHeight)"
-    )
-    assert lines < 2.1, lines
-
-
-def test_on_a_phone_a_tapped_card_is_shown_large_at_once(lab):
-    page = lab("lab=tree", TREES, width=390, height=844)
-    page.locator(".sv-lab-cards figure", has_text="DySpec").click()
-    expect(page.locator(".sv-lab-name")).to_contain_text("DySpec")
-    on_screen(page, (".sv-lab-name", ".sv-lab-node", ".sv-lab-tree .sv-scroll"))
-    sliders = page.locator(".sv-lab-sizes").bounding_box()
-    assert page.locator(".sv-lab-name").bounding_box()["y"] >= sliders["y"] + sliders["height"]
-
-
 def test_what_is_typed_is_drawn_or_answered_by_a_sentence(page):
     page.locator(".sv-lab-own summary").click()
     box, status = page.get_by_label("Acceptance of child"), page.locator(".sv-lab-status")
@@ -120,30 +185,6 @@ def test_what_is_typed_is_drawn_or_answered_by_a_sentence(page):
     tokens = page.locator(".sv-lab-cards .tokens").first
     expect(tokens).to_have_text("2.00 tokens per pass")  # 1 + 1/2 + 1/4 ...
     expect(status).to_have_text("")
-
-
-def test_a_node_is_shown_at_once_and_stepped_through(page):
-    open_tab(page, "Verification lab")
-    page.locator(NODE).wait_for()
-    expect(page.locator(".sv-v-try h3")).to_contain_text("rejected")
-    expect(page.locator(".sv-v-table tbody tr")).not_to_have_count(0)
-    page.locator(".sv-v-try").click()
-    page.keyboard.press("ArrowRight")
-    expect(page.locator(".sv-v-where")).to_have_text("try 2 of 3")
-    page.get_by_role("button", name="A lossy rule").click()
-    expect(page.locator(".sv-v-answer")).to_have_attribute("data-kind", "differs")
-    typical = page.locator(".sv-v-table tr", has_text="Typical acceptance")
-    expect(typical.locator(".kind")).to_contain_text("≠ p, by 0.")
-    page.locator(".sv-v-table").get_by_role("button", name="Sequoia").click()
-    expect(page.locator(".sv-v-answer")).to_have_attribute("data-kind", "equal")
-    number = page.get_by_label("target p of a, as a number")
-    number.fill("0.0666")
-    number.press("Enter")
-    expect(number).to_have_value("0.067")  # as in tables
-    assert number.evaluate("box => box.scrollWidth <= box.clientWidth"), "it is not cut"
-    expect(page.locator(".sv-v-law tbody tr").first).to_contain_text("0.067")
-    page.get_by_role("button", name="Add a token").click()
-    expect(page.locator(".sv-v-line")).to_have_count(12)
 
 
 def test_every_rule_is_announced_on_the_first_screen_and_one_click_away(page):
@@ -170,40 +211,3 @@ def test_a_link_opens_the_node_of_a_counterexample(lab):
     expect(page.locator(".sv-v-shape")).to_have_value("1 2")
     expect(page.get_by_label("draft q of a, as a number")).to_have_value("1")
     expect(page.locator(".sv-v-about")).to_contain_text("from a link")
-
-
-def on_screen(page, parts):
-    for part in parts:
-        expect(page.locator(part).first).to_be_in_viewport(ratio=0.99)
-
-
-def test_presented_the_verification_lab_shows_a_try_on_one_screen_and_all_rules_on_the_next(lab):
-    page = lab("lab=verification", NODE, width=1280, height=720)
-    present(page)
-    on_screen(page, (".sv-v-verdict", ".sv-v-about", ".sv-v-track", ".sv-v-coin"))
-    on_screen(page, (".sv-v-tables tr:last-child", ".sv-v-law tr:last-child"))
-    for place in ("try 2 of 3", "try 3 of 3", "result"):
-        page.keyboard.press("ArrowRight")
-        expect(page.locator(".sv-v-where")).to_have_text(place)
-    on_screen(page, (".sv-v-try h3", ".sv-v-law table"))  # what one run wrote, and what all do
-    page.keyboard.press("ArrowRight")
-    on_screen(page, (".sv-v-results h2", ".sv-v-table thead", ".sv-v-table tbody tr:last-child"))
-    on_screen(page, (".sv-v-results > p", ".sv-v-table tr:last-child td:last-child"))
-    expect(page.locator(".sv-v-verdict")).not_to_be_in_viewport()
-    page.keyboard.press("ArrowLeft")
-    on_screen(page, (".sv-v-verdict", ".sv-v-try h3"))
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")  # after the table of all rules, the next example
-    expect(page.locator(".sv-v-examples button").nth(1)).to_have_attribute("aria-pressed", "true")
-    on_screen(page, (".sv-v-verdict",))
-
-
-def test_presented_the_tree_lab_turns_from_all_trees_to_one_and_its_mask(lab):
-    page = lab("lab=tree", TREES, width=1280, height=720)
-    present(page)
-    on_screen(page, (".sv-lab-answer", ".sv-lab-cards figure:last-child span:last-child"))
-    page.keyboard.press("ArrowRight")
-    on_screen(page, (".sv-lab-name", ".sv-lab-node", ".sv-lab-tree .sv-scroll"))
-    expect(page.locator(".sv-lab-answer")).not_to_be_in_viewport()
-    page.keyboard.press("PageDown")
-    on_screen(page, (".sv-lab-mask svg",))

@@ -75,8 +75,8 @@ def test_the_shared_clock_moves_every_run_by_its_own_times(seen):
             expect(column).to_have_attribute("data-step", str(done))
 
 
-def test_the_race_is_grey_while_its_settings_are_others(serve, visit):
-    page = visit(f"{serve()}{LINK}", ready=READY, settings=False)
+def test_the_race_is_grey_while_its_settings_are_others(seen):
+    page = seen
     state, board = page.locator(f"{BOARD} .sv-state"), page.locator(f"{BOARD} .sv-compare")
     seed = page.get_by_label("Seed").locator("visible=true")
     page.locator(f"{BOARD} .sv-speed").select_option("0.5")
@@ -103,6 +103,8 @@ def test_the_race_is_grey_while_its_settings_are_others(serve, visit):
         page.locator("#sv-side-C").get_by_label(value, exact=True).check()
         expect(board).to_have_class(re.compile("stale" if grey else r"^((?!stale).)*$"))
     expect(state).to_have_text("")
+    page.locator(f"{BOARD} .sv-speed").select_option("1")
+    page.keyboard.press("Escape")  # closes the settings
 
 
 def test_the_race_is_saved_as_a_picture_and_as_a_page_that_plays_offline(seen, tmp_path):

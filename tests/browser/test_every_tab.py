@@ -46,6 +46,95 @@ def test_the_search_would_find_both(seen):
     assert {fault.split(":")[0] for fault in found} == {"cut off by p", "on one another"}, found
 
 
+@pytest.fixture
+def page(seen):
+    """The page without its settings, in a small window."""
+    open_tab(seen, "Explore")
+    resize(seen, {"width": 1280, "height": 720})
+    seen.locator(SETTINGS).click()
+    expect(seen.locator("#sv-settings")).to_be_hidden()
+    yield seen
+    seen.keyboard.press("Escape")  # what is presented
+    open_tab(seen, "Explore")
+    resize(seen, WIDE)
+    seen.locator(SETTINGS).click()
+
+
+SHOWN = {  # what each tab presents
+    "Explore": "#sv-stage .sv-scroll",
+    "Compare": "#sv-compare .sv-chart",
+    "Lessons": "#sv-lessons .sv-scroll",
+    "Tree lab": ".sv-lab-cards",
+    "Verification lab": ".sv-v-bench",
+    "Measure": ".sv-figure:first-child .sv-plot",
+}
+
+
+@pytest.mark.parametrize(
+    ("width", "height"), [(1280, 720), pytest.param(1920, 1080, marks=pytest.mark.nightly)]
+)
+def test_what_a_tab_presents_is_on_the_screen_and_nothing_of_the_frame(page, width, height):
+    resize(page, {"width": width, "height": height})
+    for title in each_tab(page, TABS):
+        present(page)
+        page.mouse.move(width / 2, height / 2)
+        expect(page.locator(".tab-wrapper")).to_have_css("opacity", "0")
+        picture = page.locator(SHOWN[title]).locator("visible=true").first
+        expect(picture).to_be_in_viewport(ratio=0.99)
+        assert picture.bounding_box()["width"] > 0.5 * width, title
+        present(page)
+
+
+def test_tabs_can_be_changed_while_presenting(page):
+    present(page)
+    for title in ("Compare", "Explore"):
+        page.locator(".sv-view summary").hover()
+        expect(page.locator(".tab-wrapper")).to_have_css("opacity", "1")
+        page.get_by_role("tab", name=title, exact=True).click()
+        expect(page.locator(SHOWN[title])).to_be_in_viewport(ratio=0.99)
+        page.mouse.move(400, 400)
+        expect(page.locator(".tab-wrapper")).to_have_css("opacity", "0")
+    for _ in range(9):  # the keyboard comes there as well
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.getAttribute('role')") == "tab":
+            break
+    expect(page.locator(".tab-wrapper")).to_have_css("opacity", "1")
+    expect(page.locator("html")).to_have_id("sv-present")
+
+
+CONTRAST = """() => {
+  const light = color => {
+    const parts = color.match(/[\\d.]+/g).slice(0, 3).map(part => part / 255);
+    const [r, g, b] = parts.map(c => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const canvas = document.querySelector('#sv-stage .sv-canvas');
+  const paper = getComputedStyle(canvas).backgroundColor;
+  const marks = ['.edge.unreached', '.node.unreached .shape'].map(place => {
+    const { stroke, strokeOpacity } = getComputedStyle(canvas.querySelector('.sv-svg ' + place));
+    const [mark, under] = [stroke, paper].map(color => color.match(/[\\d.]+/g).slice(0, 3));
+    const mixed = mark.map((c, i) => strokeOpacity * c + (1 - strokeOpacity) * under[i]);
+    return `rgb(${mixed.join()})`;
+  });
+  return marks.map(mark => {
+    const [low, high] = [light(mark), light(paper)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  });
+}"""
+
+
+def test_on_a_phone_and_at_night_all_tabs_and_what_was_not_visited_can_be_seen(page):
+    resize(page, {"width": 360, "height": 844})
+    for tab in TABS:
+        expect(page.get_by_role("tab", name=tab.title, exact=True)).to_be_visible()
+    page.locator("#sv-stage .sv-svg .edge.unreached").first.wait_for(state="attached")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        expect(page.locator("body")).to_have_class("dark" if scheme == "dark" else "")
+        assert min(page.evaluate(CONTRAST)) >= 3, scheme
+    page.emulate_media(color_scheme="light")
+
+
 # What gradio's own widgets fail of axe's serious and critical rules, by rule. Nothing at present.
 GRADIO = {}
 FIGURES = "Measure"

@@ -26,6 +26,7 @@ from tests.pages import (
     offline,
     open_file,
     present,
+    resize,
     state,
     steps,
     to_step,
@@ -66,8 +67,8 @@ def pick(page, label):
     page.locator(".sv-choice label", has_text=re.compile(rf"^\s*{label}\s*$")).click()
 
 
-def test_the_first_screen_is_a_recorded_run_that_needs_no_model(serve, visit):
-    page = visit(serve(), width=1280, height=800, settings=False)
+def test_the_first_screen_is_a_recorded_run_that_needs_no_model(page):
+    resize(page, {"width": 1280, "height": 800})
     data = json.loads(explore.recordings.opening().message())
     assert steps(page) == len(data["steps"])
     expect(page.locator("#sv-headline")).to_contain_text(
@@ -152,6 +153,24 @@ def test_verification_plays_when_a_step_is_opened_and_can_be_paused(serve, visit
         page.locator(f"{STAGE} .sv-phases label").nth(int(phase) - 1).click()
         expect(svg).to_have_attribute("data-phase", phase)
         expect(caption).to_contain_text(re.compile(text))
+
+
+def test_what_is_seen_can_be_copied_as_python_and_as_a_command(page):
+    texts = []
+    for kind in ("python", "command"):
+        page.locator(f"{STAGE} .sv-save summary").click()
+        page.locator(f"{STAGE} [data-save={kind}]").click()
+        expect(page.locator(f"{STAGE} .sv-kept")).to_contain_text("copied")
+        texts.append(page.evaluate("navigator.clipboard.readText()"))
+    names = {"specviz": specviz, "print": print}
+    run = dict(re.findall(r"(config) = specviz\.(RunConfig\(.*?\n\))", texts[0], re.DOTALL))
+    assert eval(f"specviz.{run['config']}", names) == explore.recordings.opening().config
+    assert shlex.split(texts[1])[:4] == [
+        "specviz",
+        "generate",
+        "--prompt",
+        explore.recordings.OPENING.prompt,
+    ]
 
 
 # Whether the text is scrolled by whole lines, one of which is to be seen.
@@ -479,22 +498,3 @@ def test_a_phone_shows_prompt_choices_tree_and_what_plays_it_on_its_first_screen
     )
     assert lines < 50  # two lines
     assert page.locator(f"{STAGE} .sv-scroll").get_attribute("data-fits") == "true"
-
-
-def test_what_is_seen_can_be_copied_as_python_and_as_a_command(serve, visit):
-    page = visit(serve(), settings=False)
-    texts = []
-    for kind in ("python", "command"):
-        page.locator(f"{STAGE} .sv-save summary").click()
-        page.locator(f"{STAGE} [data-save={kind}]").click()
-        expect(page.locator(f"{STAGE} .sv-kept")).to_contain_text("copied")
-        texts.append(page.evaluate("navigator.clipboard.readText()"))
-    names = {"specviz": specviz, "print": print}
-    run = dict(re.findall(r"(config) = specviz\.(RunConfig\(.*?\n\))", texts[0], re.DOTALL))
-    assert eval(f"specviz.{run['config']}", names) == explore.recordings.opening().config
-    assert shlex.split(texts[1])[:4] == [
-        "specviz",
-        "generate",
-        "--prompt",
-        explore.recordings.OPENING.prompt,
-    ]

@@ -96,8 +96,8 @@ def test_links_and_a_reload_show_the_same_again_recorded_and_own(
         expect(other.locator("#sv-link .text")).not_to_contain_text("is not one of")
 
 
-def test_a_link_is_shown_as_a_code_for_a_class(serve, visit):
-    page = visit(serve(), settings=False)
+def test_a_link_is_shown_as_a_code_for_a_class(seen):
+    page = seen
     page.locator(f"{STAGE} .sv-save summary").click()
     page.locator(f"{STAGE} [data-save=qr]").click()
     code = page.locator("dialog.sv-qr svg")
@@ -116,8 +116,8 @@ def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
     assert page.locator("#sv-link img").count() == 0
 
 
-def test_the_recorded_run_can_be_saved_in_every_form(serve, visit, tmp_path):
-    page = visit(serve(), settings=False)
+def test_the_recorded_run_can_be_saved_in_every_form(seen, tmp_path):
+    page = seen
     trace = specviz.Trace.from_json(save(page, "json", tmp_path).read_text("utf-8"))
     assert trace == explore.recordings.opening().trace()
     saved = save(page, "html", tmp_path).read_text("utf-8")
@@ -131,8 +131,9 @@ def test_the_recorded_run_can_be_saved_in_every_form(serve, visit, tmp_path):
     ]
 
 
-def test_a_file_is_opened_and_dragged_in_and_a_bad_one_leaves_the_picture(serve, visit, tmp_path):
-    page = visit(serve(), settings=False)
+def test_a_file_is_opened_and_dragged_in_and_a_bad_one_leaves_the_picture(seen, tmp_path):
+    """The last test of the page that some share."""
+    page = seen
     run = specviz.run(
         specviz.toy_pair(vocab=12), specviz.RunConfig("abc", max_new_tokens=30, seed=4)
     )

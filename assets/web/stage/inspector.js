@@ -166,23 +166,20 @@ export function nodeCard($, openNumbers) {
  * @returns {[string, string][]}
  */
 export function linesOf(step, node) {
-  const lines = /** @type {[string, string][]} */ ([]);
-  const p = step.p[node];
-  const q = step.q[node];
+  const { residual, draft, withoutTried } = leftOf(step, node) ?? {};
+  const p = residual ?? step.p[node];
+  const q = draft ?? step.q[node];
   const accept = step.accept[node];
   const coin = step.coin[node];
-  const left = leftOf(step, node);
-  if (left) {
-    lines.push(['the target’s residual', short(left.residual)]);
-    const name = left.withoutTried ? ' without what was tried' : '’s probability q';
-    lines.push([`the draft${name}`, short(left.draft)]);
-  } else {
-    if (typeof p === 'number') lines.push(['the target’s probability p', short(p)]);
-    if (typeof q === 'number') lines.push(['the draft’s probability q', short(q)]);
-  }
-  const isCompared = typeof accept === 'number' && typeof coin === 'number';
-  const [draw, chance] = isCompared ? comparedTexts(coin, accept) : [];
-  if (typeof accept === 'number') lines.push(['kept with probability', chance ?? short(accept)]);
-  if (typeof coin === 'number') lines.push(['the draw u, from 0 to 1', draw ?? short(coin)]);
-  return lines;
+  const [draw, chance] = comparedTexts(coin ?? NaN, accept ?? NaN);
+  const target = residual === undefined ? 'probability p' : 'residual';
+  const own = withoutTried ? ' without what was tried' : '’s probability q';
+  const lines = /** @type {[string, number | null, string][]} */ ([
+    [`the target’s ${target}`, p, short(p ?? NaN)],
+    [`the draft${own}`, q, short(q ?? NaN)],
+    ['kept with probability', accept, chance],
+    ['the draw u, from 0 to 1', coin, draw],
+  ]);
+  const known = lines.filter(([, value]) => value !== null);
+  return known.map(([name, , text]) => [name, text]);
 }

@@ -34,14 +34,11 @@ export function comparedTexts(coin, accept) {
 export function conclusionOf(step, node) {
   const accept = step.accept[node];
   const coin = step.coin[node];
-  const isAccepted = step.outcome[node] === 'accepted';
-  const isDecided = isAccepted || step.outcome[node] === 'rejected';
-  if (!isDecided || typeof accept !== 'number' || typeof coin !== 'number') return '';
-  if (coin < accept !== isAccepted) return '';
+  if (accept === null || coin === null) return '';
+  const outcome = coin < accept ? 'accepted' : 'rejected';
+  if (step.outcome[node] !== outcome) return '';
   const [draw, chance] = comparedTexts(coin, accept);
-  return isAccepted
-    ? `${draw} is below ${chance}: accepted`
-    : `${draw} is not below ${chance}: rejected`;
+  return `${draw} is ${coin < accept ? 'below' : 'not below'} ${chance}: ${outcome}`;
 }
 
 /** The numbers of a builder: counts as they are. @param {number} value */

@@ -70,10 +70,15 @@ function settingsOf({ head: { prompt = '', settings = '' } }) {
   return [['prompt', prompt], ...new URLSearchParams(settings)];
 }
 
-/** The names of the models of a run; none for those that ship with specviz. @param {Run} run */
-function pairOf({ models = '', head: { offload } }) {
-  const [target, draft] = models.split('|');
-  return { target: SHIPPED.includes(target) ? '' : target, draft, offload };
+/**
+ * The names of the models of a run, none for those that ship with specviz, and where they lie.
+ * @param {Run} run
+ * @returns {[string, string][]}
+ */
+function pairOf({ models = '', head: { offload = '' } }) {
+  const [target, draft = ''] = models.split('|');
+  const names = { target: SHIPPED.includes(target) ? '' : target, draft, offload };
+  return Object.entries(names).filter(([, value]) => value);
 }
 
 /** A run in Python. @param {Run} run */
@@ -82,12 +87,8 @@ export function pythonOf(run) {
     const isNumber = text !== '' && Number.isFinite(Number(text)) && name !== 'prompt';
     return `    ${name}=${isNumber ? text : JSON.stringify(text)},`;
   });
-  const { target, draft, offload } = pairOf(run);
-  const place = Object.entries({ target, draft, offload })
-    .filter(([, value]) => value)
-    .map(([name, value]) => `${name}=${JSON.stringify(value)}`)
-    .concat('chat=None')
-    .join(', ');
+  const names = pairOf(run).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+  const place = [...names, 'chat=None'].join(', ');
   return [
     'import specviz',
     '',
@@ -105,8 +106,6 @@ export function commandOf(run) {
   const flags = settingsOf(run).map(
     ([name, text]) => `--${name.replace(/_/g, '-')} ${quoted(text)}`,
   );
-  const place = Object.entries(pairOf(run))
-    .filter(([, value]) => value)
-    .map(([name, value]) => ` --${name} ${quoted(value ?? '')}`);
+  const place = pairOf(run).map(([name, value]) => ` --${name} ${quoted(value)}`);
   return `specviz generate ${flags.join(' ')}${place.join('')}`;
 }

@@ -147,14 +147,13 @@ function inputsOf(field, value, change) {
     box.addEventListener('change', () => change(String(box.checked)));
     return [box];
   }
+  const { min = 0, max = 1, step = 1 } = field;
+  if (field.type === 'number' && !field.word)
+    Object.assign(box, { type: 'number', min, max, step: step === 1 ? 1 : 'any' });
   box.value = value;
   box.addEventListener('change', () => change(box.value.trim()));
   if (field.type === 'text') return [box];
-  const { min = 0, max = 1, step = 1 } = field,
-    logarithmic = min > 0 && max >= LOGARITHMIC * min;
-  if (!field.word)
-    Object.assign(box, { type: 'number', min, max, step: step === 1 ? 1 : 'any' });
-  box.value = value;
+  const logarithmic = min > 0 && max >= LOGARITHMIC * min;
   const to = logarithmic ? Math.log2 : Number;
   const range = { min: to(min), max: to(max), step: logarithmic ? 0.01 : step };
   const track = slider({ ...range, value: to(Number(value)) }, at => {

@@ -31,11 +31,12 @@ const NARROW = 1100; // pixels; a drawer covers a page as narrow
 /** A button that shows and hides another part. @param {{ element: HTMLElement }} host */
 export function opener({ element }) {
   const opens = query(element, 'button', HTMLButtonElement);
-  const part = () => document.getElementById(opens.getAttribute('aria-controls') ?? '');
+  let isOpen = false;
 
-  /** @param {boolean} isOpen */
-  function show(isOpen) {
-    const drawer = part();
+  /** @param {boolean} now */
+  function show(now) {
+    isOpen = now;
+    const drawer = document.getElementById(opens.getAttribute('aria-controls') ?? '');
     drawer?.classList.toggle('sv-opened', isOpen);
     opens.setAttribute('aria-expanded', String(isOpen));
     if (drawer && !drawer.querySelector('.sv-drawer-close')) {
@@ -45,12 +46,12 @@ export function opener({ element }) {
     }
     dispatchEvent(new Event('resize')); // figures and trees have another width
   }
-  opens.addEventListener('click', () => show(opens.getAttribute('aria-expanded') !== 'true'));
+  opens.addEventListener('click', () => show(!isOpen));
   onPage(element, 'click', ({ target }) => {
     if (target.closest?.('.sv-ask > .primary') && innerWidth < NARROW) show(false);
   });
   closedByEscape(element, 'drawer', () => {
-    if (opens.getAttribute('aria-expanded') !== 'true') return false;
+    if (!isOpen) return false;
     show(false);
     opens.focus();
     return true;

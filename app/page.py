@@ -55,7 +55,7 @@ HEADER = (
     '<header class="sv-title"><h1>specviz</h1>'
     '<details class="sv-menu sv-view sv-ui"><summary class="sv-button">View</summary><div>'
     '<button type="button" class="sv-present-button">Present '
-    "<small>large type; space plays, arrows move on, Escape ends it</small></button>"
+    "<small>large type. Keys: space plays, arrows move on, Escape ends it</small></button>"
     '<button type="button" class="sv-theme-button" aria-pressed="false">Dark theme</button>'
     "</div></details></header>"
 )

@@ -164,21 +164,20 @@ class Board:
 
     def about(self, prompt: str, pair: str, **more: object) -> JsonObject:
         """What is compared, sent once."""
-        kinds: set[str] = set()
+        kinds = [entry.kind for entry in self.entries]
         columns = []
-        for entry, title in zip(self.entries, titles(self.entries), strict=True):
+        for at, (entry, title) in enumerate(zip(self.entries, titles(self.entries), strict=True)):
             columns.append(
                 {
                     "letter": entry.letter,
-                    # a second one of a kind has a colour of its own
-                    "kind": "other" if entry.kind in kinds else entry.kind,
+                    # of two of a kind the last one has its colour
+                    "kind": "other" if entry.kind in kinds[at + 1 :] else entry.kind,
                     "title": title,
                     "details": entry.details,
                     "lossy": entry.lossy,
                     "plain": entry.autoregressive,
                 }
             )
-            kinds.add(entry.kind)
         pair += f", temperature {self.entries[0].config.temperature:g}"  # of all runs
         return {"columns": columns, "prompt": prompt, "pair": pair, **more}
 

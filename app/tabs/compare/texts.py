@@ -82,7 +82,10 @@ def why_equal(one: Entry, other: Entry) -> str | None:
     """Why two entries must write the same text; None if they need not."""
     if one.same_as_plain and other.same_as_plain:
         if one.config.temperature == 0:
-            return "at temperature 0 each writes the most probable tokens of the target"
+            return (
+                "at temperature 0 each writes the most probable tokens of the target. A machine "
+                "that rounds differently may write others, in every run alike"
+            )
         if one.autoregressive and other.autoregressive:
             return "each is plain decoding with the same seed"
         return f"seed {one.config.seed} alone determines the target’s race"

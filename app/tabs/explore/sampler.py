@@ -59,8 +59,8 @@ def verdict(result: Sampled) -> str:
     if result.deviates(result.plain):
         plain = "deviates too"
     how = (
-        "What this drafter proposes does not follow from the target's probabilities alone, so the "
-        "models compute every run anew."
+        "This drafter needs more than the target's probabilities, so both models run again for "
+        "every sample."
     )
     if result.passes:
         how = (

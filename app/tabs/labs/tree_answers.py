@@ -20,11 +20,10 @@ COUNTS = {
 
 
 def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
-    """Which of the trees is fastest, and which other sizes would be faster; each tree gets a
+    """Which of the trees is fastest, and at which size one of Sequoia's is; each tree gets a
     sentence for each place where another is faster than it."""
     best = {}
-    others = {}
-    found = False
+    sizes = []
     for key, place in recorded.PLACES.items():
         most = max(tree["speeds"][place] for tree in drawn)
         # All that are as fast in the numbers on the page.
@@ -36,15 +35,13 @@ def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
             if tree not in first:
                 tree["why"] += why_slower(tree, first[0], place)
         cell = best_of_sizes(vector, key)
-        others[place] = "no other size is faster"
-        if round(cell.speedup, 1) > max(1.0, round(most, 1)):
-            found = True
-            others[place] = f"{cell.size} nodes on {cell.depth} levels, {cell.speedup:.2f} ×"
+        if round(cell.speedup, 1) > 1:
+            shape = f"{cell.size} nodes on {cell.depth} levels"
+            sizes.append(f"{place} with {shape}, {cell.speedup:.2f} ×")
     answer = fastest_sentence(best, decimals=2)  # as on the cards
-    sizes = "; ".join(f"{place} {text}" for place, text in others.items())
     return {
         "answer": f"At these sizes, {answer[:1].lower()}{answer[1:]}",
-        "others": f"At the best sizes, Sequoia: {sizes}." if found else "",
+        "others": f"Of all sizes, Sequoia is fastest {'; '.join(sizes)}." if sizes else "",
     }
 
 

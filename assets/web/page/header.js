@@ -38,8 +38,8 @@ export function pageHeader({ element }) {
   onPage(element, 'fullscreenchange', () => {
     if (!document.fullscreenElement) present(false);
   });
-  const narrow = matchMedia('(max-width: 760px)'); // as page/style.css has it
-  onPage(element, 'change', () => present(false), narrow);
+  const upright = '(max-width: 760px), (hover: none) and (orientation: portrait)';
+  onPage(element, 'change', () => present(false), matchMedia(upright)); // as page/style.css has it
   const dark = () => theme.setAttribute('aria-pressed', String(body.classList.contains('dark')));
   theme.addEventListener('click', () => body.classList.toggle('dark'));
   new MutationObserver(dark).observe(body, { attributeFilter: ['class'] });

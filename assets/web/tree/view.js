@@ -88,9 +88,9 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     const there = layout.marks.filter(mark => visibleIn(mark, frame));
     const { edges, nodes } = paint(there, sizes, frame);
     canvas.replaceChildren(edges, nodes);
-    const isReadable = fits >= sizes.smallest;
-    const isWhole = whole || !scrolls || (unfolded && presents());
-    const drawnScale = Math.min(scale, isWhole ? fits : Math.max(sizes.smallest, fits));
+    const isReadable = fits >= 0.95 * sizes.smallest; // a little smaller rather than scrolled
+    const isWhole = isReadable || whole || !scrolls || (unfolded && presents());
+    const drawnScale = isWhole ? Math.min(scale, fits) : sizes.smallest;
     drawn = { layout, sizes, scale: drawnScale, left };
     svg.setAttribute('viewBox', `${left} ${-top - sizes.dy / 2} ${wide} ${high}`);
     svg.style.width = `${wide * drawnScale}px`;

@@ -275,7 +275,7 @@ def test_every_run_has_its_factor_and_a_colour_of_its_own():
     assert factors[2] == "1×" and all(text.endswith("×") for text in factors)
     assert [column["kind"] for column in page_messages[0]["columns"]] == ["tree", "chain", "plain"]
     twice = sent([Entry("A", TREE), Entry("B", replace(TREE, seed=4))])
-    assert [column["kind"] for column in twice[0]["columns"]] == ["tree", "other"]
+    assert [column["kind"] for column in twice[0]["columns"]] == ["other", "tree"]
 
 
 @pytest.mark.parametrize("temperature", [0.0, 0.8])

@@ -174,6 +174,7 @@ def explain_marks(fig: go.Figure, text: str) -> None:
         y=1,
         yref="paper",
         yanchor="bottom",
+        yshift=12,  # pixels; numbers at the highest marks stand below
     )
 
 

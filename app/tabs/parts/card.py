@@ -67,7 +67,7 @@ class Card:
         }
         # The card has the title; the legend stands below, or it would cover the figure on a phone.
         figure.update_layout(
-            title=None, height=300, margin={"l": 56, "t": 26, "b": 52}, legend={"y": -0.26}
+            title=None, height=300, margin={"l": 56, "t": 34, "b": 52}, legend={"y": -0.26}
         )
         return page_json(words), figure
 

@@ -223,7 +223,8 @@ def test_presented_it_shows_the_race_and_nothing_else(seen):
     page.wait_for_function(FOLLOWED)
     for part in (".sv-standing", ".sv-asked", ".sv-chart-svg", ".sv-run >> nth=2 >> .sv-svg"):
         expect(page.locator(f"{BOARD} {part}")).to_be_visible()
-    for part in (f"{BOARD} .sv-table", f"{BOARD} .sv-texts", "#sv-compare-run"):
+    expect(page.locator(f"{BOARD} .sv-texts li:visible")).to_contain_text("identical text")
+    for part in (f"{BOARD} .sv-table", f"{BOARD} .sv-texts-why", "#sv-compare-run"):
         expect(page.locator(part)).to_be_hidden()
     # the tabs come where the corner is pointed at; a click leaves the keys to the picture
     page.locator(".sv-view").hover()

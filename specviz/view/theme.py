@@ -47,8 +47,15 @@ def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
         legend={"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom"},
         hoverlabel={"font": {"size": 13, "family": FAMILY}},
         uirevision="keep",
+        dragmode=False,  # a finger that moves over a figure scrolls the page
     )
-    axis = {"gridcolor": GRID, "zerolinecolor": GRID, "linecolor": GRID, "automargin": True}
+    axis = {
+        "gridcolor": GRID,
+        "zerolinecolor": GRID,
+        "linecolor": GRID,
+        "automargin": True,
+        "fixedrange": True,
+    }
     fig.update_xaxes(title=x, **axis)
     fig.update_yaxes(title=y, **axis)
     return fig.update_layout(**layout)
@@ -170,11 +177,9 @@ def explain_marks(fig: go.Figure, text: str) -> None:
         font={"color": TEXT, "size": 13},
         x=0,
         xref="paper",
-        xanchor="left",
-        y=1,
+        y=1.05,  # numbers at the highest marks stand below
         yref="paper",
         yanchor="bottom",
-        yshift=12,  # pixels; numbers at the highest marks stand below
     )
 
 

@@ -191,6 +191,8 @@ def test_a_link_fills_in_the_columns(serve, visit):
     expect(page.get_by_label("Tree builder of A", exact=True)).to_have_value("k-ary")
     expect(page.locator("#sv-side-B .selected")).to_have_text("Plain decoding")
     expect(page.get_by_label("Seed").locator("visible=true")).to_have_value("7")
+    page.get_by_role("button", name="Copy link").locator("visible=true").click()
+    expect(page).to_have_url(re.compile("seed=7.*again=1"))  # no recording has these settings
 
 
 def test_the_tab_is_in_the_address_and_back_returns_to_the_one_before(serve, visit):
@@ -204,6 +206,8 @@ def test_the_tab_is_in_the_address_and_back_returns_to_the_one_before(serve, vis
     expect(page.locator(READY).first).to_be_visible()
     page.reload()
     expect(page.locator(READY).first).to_be_visible()
+    page.get_by_role("button", name="Copy link").locator("visible=true").click()
+    expect(page).to_have_url(re.compile("a.decodes=(?!.*again)"))
 
 
 def test_the_last_two_runs_are_compared_without_another_press(serve, visit):

@@ -37,11 +37,11 @@ def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
         cell = best_of_sizes(vector, key)
         if round(cell.speedup, 1) > 1:
             shape = f"{cell.size} nodes on {cell.depth} levels"
-            sizes.append(f"{place} with {shape}, {cell.speedup:.2f} ×")
+            sizes.append(f"{place} {shape}, {cell.speedup:.2f} ×")
     answer = fastest_sentence(best, decimals=2)  # as on the cards
     return {
         "answer": f"At these sizes, {answer[:1].lower()}{answer[1:]}",
-        "others": f"Of all sizes, Sequoia is fastest {'; '.join(sizes)}." if sizes else "",
+        "others": f"Sequoia’s own best sizes: {'; '.join(sizes)}." if sizes else "",
     }
 
 

@@ -75,19 +75,26 @@ def prediction_answer(points: dict[str, tuple[Point, ...]]) -> str:
     """Whether predictions hold: none is far off, or on the other side of plain decoding than every
     prompt that was timed."""
     worst = 0.0
+    close = []
     turned: dict[str, list[str]] = {}
     for place, group in points.items():
         for one in group:
             worst = max(worst, abs(one.predicted / one.measured - 1))
             sides = {speed > 1 for speed in (one.low, one.measured, one.high)}
             before = one.predicted > 1
+            tree = f"{one.size} nodes {place}"
             if before in sides:
+                if before != (one.measured > 1):
+                    close.append(tree)
                 continue
             words = f"predicted {SIDES[before]} than plain decoding, timed {SIDES[not before]}"
-            turned.setdefault(words, []).append(f"{one.size} nodes {place}")
+            turned.setdefault(words, []).append(tree)
     wrong = "".join(f"; {sides}: {', '.join(trees)}" for sides, trees in turned.items())
     if worst > HOLDS:
         return f"No, off by {100 * worst:.0f} %{wrong}. If the machine was busy, measure again."
     if wrong:
         return f"No{wrong}.".replace(";", ":", 1)
-    return f"Yes, within {100 * worst:.0f} % of the timed speedups."
+    answer = f"Yes, within {100 * worst:.0f} % of the timed speedups"
+    if close:
+        answer += f"; too close to plain decoding to say which is faster: {', '.join(close)}"
+    return f"{answer}."

@@ -49,7 +49,7 @@ FLAGS = {"true": True, "1": True, "false": False, "0": False}
 REASONS = {  # why controls are set, where it is no link of somebody
     "run": "All settings are those of the opened run.",
     "shared": "This run was shared; it is computed again.",
-    "again": "The last two runs and plain decoding are computed again.",
+    "again": "These runs are computed again.",
     "fix": "",
 }
 _copies = count(1)
@@ -266,6 +266,7 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None
     The events in `begins` begin a run and remove the message about the link.
     """
     controls = list(linked.named.values())
+    opening = write(linked, [control.value for control in controls])
 
     def open_link(event: gr.EventData, *_: object) -> list[object]:
         unchanged = [gr.skip()] * len(controls)
@@ -290,7 +291,11 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None
 
     def copy_link(*values: object) -> str:
         try:
-            return notice_value("link", "", query=write(linked, values), copy=next(_copies))
+            query = write(linked, values)
+            # What the page opens with is recorded; all else is computed again.
+            if query != opening:
+                query += "&again=1"
+            return notice_value("link", "", query=query, copy=next(_copies))
         except ValueError as error:
             return notice_value("error", str(error))
 

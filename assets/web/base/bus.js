@@ -1,6 +1,6 @@
 // How the parts of the page tell each other something: a message goes to all who listen for its
 // name. Where none does yet (a tab that was never opened is not there), it waits for the first who
-// will.
+// will; what holds until the next message of its name waits for all.
 
 /** @typedef {(message: any) => void} Listen what it takes depends on the name it is kept under */
 
@@ -8,6 +8,8 @@
 const listeners = new Map();
 /** @type {Map<keyof Messages, Messages[keyof Messages]>} */
 const waiting = new Map();
+
+const HOLDS = 'settings';
 
 const connected = (/** @type {keyof Messages} */ name) =>
   (listeners.get(name) || []).filter(({ element }) => element.isConnected);
@@ -19,7 +21,7 @@ const connected = (/** @type {keyof Messages} */ name) =>
  */
 export function publish(name, message) {
   const heard = connected(name);
-  if (!heard.length) waiting.set(name, message);
+  if (!heard.length || name === HOLDS) waiting.set(name, message);
   for (const { listen } of heard) listen(message);
 }
 
@@ -34,6 +36,6 @@ export function subscribe(name, element, listen) {
   listeners.set(name, [...connected(name), { element, listen }]);
   if (!waiting.has(name)) return;
   const message = /** @type {Messages[Name]} */ (waiting.get(name));
-  waiting.delete(name);
+  if (name !== HOLDS) waiting.delete(name);
   listen(message);
 }

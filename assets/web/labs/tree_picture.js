@@ -62,7 +62,7 @@ export function nodeText({ parents, chance }, node) {
   const parent = parents[node];
   if (parent < 0) {
     const drafted = plural(parents.length - 1, 'drafted token');
-    return `The root is the last token of the text; with it go ${drafted}.`;
+    return `The root is the last token of the text; with it go ${drafted}. Select a node.`;
   }
   const rank = parents.slice(0, node).filter(other => other === parent).length + 1;
   const above = parent ? 'its parent' : 'the root';

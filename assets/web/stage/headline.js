@@ -48,7 +48,8 @@ export function opener({ element }) {
   }
   opens.addEventListener('click', () => show(!isOpen));
   onPage(element, 'click', ({ target }) => {
-    if (target.closest?.('.sv-ask > .primary') && innerWidth < NARROW) show(false);
+    const isBeside = opens.getAttribute('aria-controls') === 'sv-settings' && innerWidth >= NARROW;
+    if (target.closest?.('.sv-ask > .primary') && !isBeside) show(false);
   });
   closedByEscape(element, 'drawer', () => {
     if (!isOpen) return false;

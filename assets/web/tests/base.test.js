@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { barTable } from '../base/bars.js';
-import { subscribe, publish } from '../base/bus.js';
 import { keys } from '../base/keys.js';
 import { closedByEscape } from '../base/escape.js';
 import { onPage, onResize, present, presents } from '../base/page.js';
@@ -59,26 +58,6 @@ test('a place in a run is written and read, and what is out of range is brought 
   const steps = [step([-1, 0], 'ru'), step([-1], 'r', { last: 'bonus' })];
   assert.deepEqual(placeIn(steps, { index: 9, key: 'last' }), { index: 1, key: 'last' });
   assert.deepEqual(placeIn(steps, { index: 0, key: '7' }), { index: 0, key: null });
-});
-
-test('a message goes to all who listen, and waits for the first where nobody does', () => {
-  const document = freshPage('<i></i><b></b>'),
-    heard = [];
-  const [one, other] = [document.querySelector('i'), document.querySelector('b')];
-  publish('node', 1);
-  subscribe('node', one, message => heard.push(['one', message]));
-  subscribe('node', other, message => heard.push(['other', message]));
-  publish('node', 2);
-  assert.deepEqual(heard, [
-    ['one', 1],
-    ['one', 2],
-    ['other', 2],
-  ]);
-  one.remove();
-  publish('node', 3);
-  other.remove();
-  publish('node', 4);
-  assert.deepEqual(heard.slice(3), [['other', 3]], 'what left the page hears no more');
 });
 
 test('the text of a step: a span a token, with the node that wrote it', () => {

@@ -88,7 +88,7 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     const there = layout.marks.filter(mark => visibleIn(mark, frame));
     const { edges, nodes } = paint(there, sizes, frame);
     canvas.replaceChildren(edges, nodes);
-    const isReadable = fits >= 0.95 * sizes.smallest; // a little smaller rather than scrolled
+    const isReadable = fits >= 0.9 * sizes.smallest; // a little smaller rather than scrolled
     const isWhole = isReadable || whole || !scrolls || (unfolded && presents());
     const drawnScale = isWhole ? Math.min(scale, fits) : sizes.smallest;
     drawn = { layout, sizes, scale: drawnScale, left };

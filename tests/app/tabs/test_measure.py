@@ -120,7 +120,10 @@ def test_whether_a_prediction_holds_and_on_which_side_of_plain_decoding_it_is():
     near = Point("a", 16, 1.9, 2.0, 1.8, 2.0)
     undecided = Point("b", 4, 0.95, 1.1, 0.9, 1.2)
     text = prediction_answer({"in memory": (near, undecided)})
-    assert text == "Yes, within 14\u00a0% of the timed speedups."
+    assert text == (
+        "Yes, within 14\u00a0% of the timed speedups; too close to plain decoding to say which is "
+        "faster: 4 nodes in memory."
+    )
     turned = undecided._replace(low=1.05)
     text = prediction_answer({"in memory": (near, turned)})
     assert text == "No: predicted slower than plain decoding, timed faster: 4 nodes in memory."

@@ -66,12 +66,13 @@ export function lossyFigure(box, start, server) {
   }
 
   function write() {
+    const isKnown = rules.tree === tree.value;
     lines.forEach(({ row, choice, verdict }, number) => {
       const rule = rules.rules[number];
       const answer = start.answered ? !rule.wrong_on : answers[number];
       press(choice, [true, false].indexOf(/** @type {any} */ (answer)));
       row.className = '';
-      if (rules.tree !== tree.value) verdict.textContent = 'Computing …';
+      if (!isKnown) verdict.textContent = 'Computing …';
       else if (answer === null) verdict.textContent = guesses(rule);
       else {
         const isRight = answer === !rule.wrong_on;
@@ -83,7 +84,7 @@ export function lossyFigure(box, start, server) {
     if (start.answered) return;
     const right = answers.filter((word, number) => word === !rules.rules[number].wrong_on).length;
     const done = answers.filter(word => word !== null).length;
-    const judged = done ? `, ${right} right with these p and q` : '';
+    const judged = done && isKnown ? `, ${right} right with these p and q` : '';
     score.textContent = `${done} of ${answers.length} answered${judged}.`;
   }
 }

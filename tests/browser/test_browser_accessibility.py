@@ -10,14 +10,14 @@ pytestmark = pytest.mark.browser
 PAGE = ("Explore",)
 # Numbers what can be used in Live, and says how many there are; what lies in a closed menu is not
 # there yet.
-WANTED = """() => {
+NUMBER_CONTROLS = """() => {
   const own = '.sv :is(button, [type=range], :checked, select, summary, .sv-svg), #sv-run, ' +
     '#sv-prompt textarea';
   const there = element => element.offsetParent !== null || element instanceof SVGElement;
   const closed = element => element.closest('details:not([open])') && element.tagName !== 'SUMMARY';
   return [...document.querySelectorAll(own)]
     .filter(element => there(element) && !closed(element) && !element.disabled)
-    .map((element, i) => { element.dataset.wanted = i; }).length;
+    .map((element, i) => { element.dataset.control = i; }).length;
 }"""
 FOCUSED = """() => {
   const element = document.activeElement, style = getComputedStyle(element);
@@ -25,23 +25,23 @@ FOCUSED = """() => {
   const ring = parseFloat(style.outlineWidth) > 0 && style.outlineStyle !== 'none';
   const shadow = [element, around].some(box => box && getComputedStyle(box).boxShadow !== 'none');
   const html = element.outerHTML.slice(0, 100);
-  return { wanted: element.dataset.wanted ?? null, html, seen: ring || shadow };
+  return { control: element.dataset.control ?? null, html, seen: ring || shadow };
 }"""
 
 
 def test_the_keyboard_reaches_everything_in_live_and_shows_where_it_is(seen):
     """The first test of the page, which opens with all settings."""
     page = seen
-    wanted = page.evaluate(WANTED)
+    controls = page.evaluate(NUMBER_CONTROLS)
     reached, unseen = set(), []
     for _ in range(150):
         page.keyboard.press("Tab")
         now = page.evaluate(FOCUSED)
-        if now["wanted"] is not None:
-            reached.add(now["wanted"])
+        if now["control"] is not None:
+            reached.add(now["control"])
             if not now["seen"]:
                 unseen.append(now["html"])
-    assert len(reached) == wanted
+    assert len(reached) == controls
     assert not unseen, unseen
 
 

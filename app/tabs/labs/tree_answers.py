@@ -36,7 +36,7 @@ def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
                 tree["why"] += why_slower(tree, first[0], place)
         cell = best_of_sizes(vector, key)
         if round(cell.speedup, 1) > 1:
-            shape = f"{cell.size} nodes on {cell.depth} levels"
+            shape = f"{cell.size} nodes on {cell.depth} level{'s' * (cell.depth > 1)}"
             sizes.append(f"{place} {shape}, {cell.speedup:.2f} ×")
     answer = fastest_sentence(best, decimals=2)  # as on the cards
     return {

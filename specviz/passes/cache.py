@@ -23,7 +23,7 @@ CHUNK = 256  # slots by which memory grows
 
 
 class TreeCache(Cache):
-    """Keys and values of one text and the tree tried after it.
+    """Keys and values of one text and the tree tried after it, or of several texts of one length.
 
     Args:
         layers: how many attention layers the model has.
@@ -34,8 +34,8 @@ class TreeCache(Cache):
         used: slots in use; a pass writes behind them.
         writer: a mark of the draft that wrote behind the text last, where drafts share the
             target's cache; None before any did.
-        blocks: memory of all layers, or of each, [2 * layers in it, 1, heads, slots, width]; keys
-            are even.
+        blocks: memory of all layers, or of each, [2 * layers in it, texts, heads, slots, width];
+            keys are even.
         positions: where the token in each slot stands in its text, [slots].
     """
 
@@ -153,6 +153,10 @@ class TreeCache(Cache):
             for block in blocks:
                 if block is not None:
                     block[..., place, :] = block[..., slot, :]
+
+    def keep_rows(self, kept: torch.Tensor) -> None:
+        """Keep some of several texts that were read side by side, bool [rows]."""
+        self.blocks = [block if block is None else block[:, kept] for block in self.blocks]
 
     # What transformers asks of a cache when it makes a causal mask itself.
 

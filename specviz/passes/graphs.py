@@ -30,7 +30,8 @@ BUCKETS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
 SLOTS = 256  # the least step between two buckets of slots
 MAX_PASSES = 32  # that are kept; the one not used for longest goes first
 
-Run = Callable[[], torch.Tensor]
+# Computes the logits, [count, V], and the features, [count, width], empty where none are wanted.
+Run = Callable[[], tuple[torch.Tensor, torch.Tensor]]
 
 
 class StaticPass:
@@ -42,17 +43,27 @@ class StaticPass:
             padding.
         count: tokens, padding included.
         length: slots they may see, fewer than the block has.
+        layers: whose inputs come before the last hidden state in the features; None for no
+            features.
 
     Attributes:
-        run: computes the logits [count, V] of what is in the buffers; a replay of it once
+        run: computes the logits and features of what is in the buffers; a replay of it once
             `captured`.
     """
 
-    def __init__(self, direct: DirectForward, block: torch.Tensor, count: int, length: int) -> None:
+    def __init__(
+        self,
+        direct: DirectForward,
+        block: torch.Tensor,
+        count: int,
+        length: int,
+        layers: tuple[int, ...] | None,
+    ) -> None:
         self.direct = direct
         self.block = block
         self.count = count
         self.length = length
+        self.layers = layers
         # Ids, positions, slots and rows, one below the other: one transfer fills all of them.
         self.numbers = torch.zeros((4, count), dtype=torch.int64, device=block.device)
         self.masked = torch.zeros((count, length), dtype=torch.bool, device=block.device)
@@ -76,11 +87,16 @@ class StaticPass:
         self.numbers.copy_(push(numbers, self.numbers.device))
         self.masked.copy_(push(mask, self.masked.device))
 
-    def _forward(self) -> torch.Tensor:
+    def _forward(self) -> tuple[torch.Tensor, torch.Tensor]:
         ids, positions, _, rows = self.numbers
         mask = torch.zeros_like(self.masked, dtype=self.block.dtype)
         mask.masked_fill_(self.masked, torch.finfo(mask.dtype).min)
-        return self.direct.head(self.direct.states(ids, positions, mask[None, None], self, rows))
+        inputs = dict.fromkeys(self.layers or ())
+        states = self.direct.states(ids, positions, mask[None, None], self, rows, inputs=inputs)
+        features = states[:, :0]
+        if self.layers is not None:
+            features = torch.cat([*inputs.values(), states], dim=-1)
+        return self.direct.head(states), features
 
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer: int
@@ -106,7 +122,8 @@ class StaticPasses:
     def __init__(self, direct: DirectForward, capture: Callable[[Run], Run] | None = None) -> None:
         self.direct = direct
         self.capture = capture
-        self.passes: dict[tuple[int, int], StaticPass] = {}  # the one used last comes last
+        # By nodes, slots and layers of the features; the one used last comes last.
+        self.passes: dict[tuple[int, int, tuple[int, ...] | None], StaticPass] = {}
         self._block: torch.Tensor | None = None
         self._owner: weakref.ref[TreeCache] | None = None
         # Two threads that decode with one model may ask at the same moment.
@@ -114,8 +131,15 @@ class StaticPasses:
         self._off = False
 
     @torch.inference_mode()
-    def __call__(self, work: Pass) -> torch.Tensor | None:
-        """Logits [len(rows), V] of a pass, None where that must be done without."""
+    def __call__(
+        self, work: Pass, layers: tuple[int, ...] | None = None
+    ) -> tuple[torch.Tensor, torch.Tensor] | None:
+        """Logits [len(rows), V] and features of a pass, None where that must be done without.
+
+        Args:
+            work: what it reads.
+            layers: as for `StaticPass`.
+        """
         cache = work.cache
         m = len(work.ids)
         # It is read once, and causal kernels are faster.
@@ -124,14 +148,16 @@ class StaticPasses:
             self._off
             or is_prompt
             or self.direct.window
+            or work.target_hidden is not None
             or m > BUCKETS[-1]
             or cache.spread
             or cache.depth != len(self.direct.layers)
         ):
             return None
-        shape = BUCKETS[bisect_left(BUCKETS, m)], slots_bucket(work.end)
+        length = slots_bucket(work.end)
+        shape = BUCKETS[bisect_left(BUCKETS, m)], length, layers
         try:
-            if not self._lend(cache, shape[1]):
+            if not self._lend(cache, length):
                 return None
             # Taken out and put back, so that the one used last stands last and the first is the
             # oldest.
@@ -151,8 +177,9 @@ class StaticPasses:
             self._off = True
             self.passes.clear()
             return None
-        # A copy: the next pass of this shape writes over its result.
-        return static.run()[: len(work.rows)].clone()
+        # Copies: the next pass of this shape writes over its results.
+        logits, features = (result[: len(work.rows)].clone() for result in static.run())
+        return logits, features
 
     def _lend(self, cache: TreeCache, length: int) -> bool:
         """Make this block the cache's, with more than `length` slots; False while it is that of
@@ -201,19 +228,19 @@ def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:
             # A first run may allocate and choose kernels, which a capture must not.
             with torch.cuda.stream(side):
                 for _ in range(3):
-                    expected = run()
+                    expected = run()[0]
             here.wait_stream(side)
             graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
                 result = run()
             graph.replay()
             # A tolerance for half precision; NaN, for which no comparison is true, fails as well.
-            if not (result - expected).abs().max() <= 0.05 * expected.abs().max():
+            if not (result[0] - expected).abs().max() <= 0.05 * expected.abs().max():
                 raise RuntimeError(
                     "a replayed pass gave other logits than the pass it was captured from"
                 )
 
-        def replay() -> torch.Tensor:
+        def replay() -> tuple[torch.Tensor, torch.Tensor]:
             graph.replay()
             return result
 

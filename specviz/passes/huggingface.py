@@ -118,15 +118,15 @@ class HuggingFaceModel:
         work.cache.place(work.positions)
         features = None
         logits = None
-        # Fastest first: compiled calls, then a pass of fixed shape, then torch. A pass of fixed
-        # shape declines what it has no bucket for, and gives no features.
+        layers = self.feature_layers if work.wants_features else None
+        # Fastest first: compiled calls, then a pass of fixed shape, which declines what it has no
+        # bucket for, then torch.
         if self.compiled is not None and not work.cache.spread:
-            layers = self.feature_layers if work.wants_features else ()
-            states, logits = self.compiled.read(*work[:6], layers)
+            states, logits = self.compiled.read(*work[:6], layers or ())
             if work.wants_features:
                 features = torch.from_numpy(states).view(self.dtype)
-        elif self.static is not None and not work.wants_features:
-            logits = self.static(work)
+        elif self.static is not None and (done := self.static(work, layers)):
+            logits, features = done
         if logits is None:
             logits, features = self._pass(work)
         # Only now: until here every layer wrote behind the slots in use.

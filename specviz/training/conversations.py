@@ -15,20 +15,27 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from transformers import DynamicCache, PreTrainedModel, PreTrainedTokenizerBase
+from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from ..passes.cache import CHUNK, TreeCache
 from .loop import Shards, generator_of, shards
 from .samples import draw
+from .starts import layer_sizes
 
 TEMPERATURES = (0.0, 0.0, 0.6, 0.8, 0.8, 1.0)  # of answers; questions are drawn at 1
 SUFFIX = ".npz"  # of a shard's name
-ROWS = 64  # conversations of a shard
+ROWS = 64  # conversations of a shard, on a CPU
+# On a GPU a pass of many conversations takes hardly longer than that of one, so that many are
+# written at once, as far as their keys and values fill a part of its memory.
+GPU_ROWS = 8192
+GPU_SHARE = 0.5
 QUESTION = 48  # tokens at most
 SHORTEST_QUESTION = 6
 ANSWER = 160
 SHORTEST_ANSWER = 8
 LONGEST = 224  # tokens of a conversation that training reads
-BATCH = 2600  # tokens of a step of training
+BATCH = 2600  # tokens of a step of training on a CPU
+GPU_BATCH = 32_768
 HELD_OUT = 25  # one conversation of so many is never trained on
 
 
@@ -84,47 +91,80 @@ def converse(
     generator: torch.Generator,
 ) -> list[Conversation]:
     """One conversation for each of `temperatures`, [rows]; those that come to nothing are left
-    out."""
+    out.
+
+    All texts begin with the same tokens and grow by one a pass, so they need neither padding nor a
+    mask.
+    """
     rows = len(temperatures)
-    device = target.device
-    end_of_turn = template.behind[0]
-    texts = [list(template.before) for _ in range(rows)]
-    answers = [0] * rows  # where the answer begins, 0 during the question
-    forced: list[list[int]] = [[] for _ in range(rows)]
-    is_over = [False] * rows
-    heat = torch.ones(rows, device=device)
-    cache = DynamicCache(config=target.config)
-    new = torch.tensor(texts, device=device)
-    for _ in range(QUESTION + len(template.behind) + ANSWER):
+    before, behind = (
+        torch.tensor(part, device=target.device) for part in (template.before, template.behind)
+    )
+    begin = len(before)
+    longest = begin + QUESTION + len(behind) + ANSWER
+    texts = before.new_zeros(rows, longest)
+    texts[:, :begin] = before
+    lengths = before.new_zeros(rows)  # of the texts that are over, 0 for the others
+    question_ends = before.new_full((rows,), longest)  # the place of the user's end of turn
+    alive = torch.arange(rows, device=target.device)
+    cache = TreeCache(target.config.get_text_config().num_hidden_layers)
+    new = texts[:, :begin]
+    for place in range(begin, longest):
         logits = target(new, past_key_values=cache, logits_to_keep=1).logits[:, -1]
+        cache.used = place
+        behind_question = place - question_ends[alive]
+        in_question = behind_question < 0
+        in_answer = behind_question >= len(behind)
         # Questions at temperature 1, so that they differ; answers each at its own.
-        drawn = draw(logits, heat, generator).tolist()
-        for row, text in enumerate(texts):
-            if is_over[row]:
-                continue
-            # After the question the template's own tokens are put in, whatever the model would say.
-            token = forced[row].pop(0) if forced[row] else drawn[row]
-            text.append(token)
-            if not answers[row]:
-                question_length = len(text) - len(template.before)
-                if token == end_of_turn:
-                    forced[row] = template.behind[1:]
-                    answers[row] = len(text) + len(forced[row])
-                    heat[row] = temperatures[row]
-                    is_over[row] = question_length <= SHORTEST_QUESTION
-                else:
-                    is_over[row] = question_length >= QUESTION
-            elif len(text) > answers[row]:
-                is_over[row] = token == end_of_turn or len(text) - answers[row] >= ANSWER
-        if all(is_over):
+        heat = torch.where(in_answer, temperatures[alive], 1.0)
+        drawn = draw(logits, heat, generator)
+        # After the question the template's own tokens are put in, whatever the model would say.
+        fixed = behind[behind_question.clamp(0, len(behind) - 1)]
+        tokens = torch.where(in_question | in_answer, drawn, fixed)
+        texts[alive, place] = tokens
+        ends_turn = tokens == behind[0]
+        question_ends[alive[in_question & ends_turn]] = place
+        question = place + 1 - begin
+        if question >= QUESTION:
+            is_lost = in_question
+        elif question <= SHORTEST_QUESTION:
+            is_lost = in_question & ends_turn
+        else:
+            is_lost = torch.zeros_like(in_question)
+        is_complete = behind_question + 1 - len(behind) >= ANSWER
+        is_over = is_lost | (in_answer & (ends_turn | is_complete))
+        ended = alive[is_over]
+        lengths[ended] = torch.where(lengths[ended] == 0, place + 1, lengths[ended])
+        goes_on = lengths[alive] == 0
+        count = int(goes_on.sum())
+        if not count:
             break
-        # Rows that are over go on for the sake of the batch; nothing of it is kept.
-        new = torch.tensor([[text[-1]] for text in texts], device=device)
+        new = tokens[:, None]
+        # Rows that are over go on for the sake of the batch, until a quarter of it is of them.
+        if count < 0.75 * len(alive):
+            alive = alive[goes_on]
+            new = new[goes_on]
+            cache.keep_rows(goes_on)
     conversations = []
-    for text, answer, temperature in zip(texts, answers, temperatures, strict=True):
-        if answer and len(text) - answer > SHORTEST_ANSWER:
-            conversations.append(Conversation(np.array(text), answer, float(temperature)))
+    starts = (question_ends + len(behind)).tolist()
+    heats = temperatures.tolist()
+    ends = lengths.tolist()
+    for row, text in enumerate(texts.cpu().numpy()):
+        if ends[row] - starts[row] > SHORTEST_ANSWER:
+            conversations.append(Conversation(text[: ends[row]], starts[row], heats[row]))
     return conversations
+
+
+def rows_at_once(target: PreTrainedModel) -> int:
+    """How many conversations a target writes side by side."""
+    if target.device.type != "cuda":
+        return ROWS
+    sizes = layer_sizes(target)
+    config = target.config.get_text_config()
+    width = getattr(config, "head_dim", None) or sizes["width"] // sizes["heads"]
+    slot = 2 * config.num_hidden_layers * sizes["kv_heads"] * width * target.dtype.itemsize
+    free = torch.cuda.mem_get_info(target.device)[0]
+    return max(ROWS, min(GPU_ROWS, int(GPU_SHARE * free / (slot * CHUNK))))
 
 
 def write_conversations(
@@ -136,11 +176,12 @@ def write_conversations(
         ValueError: if the model has no chat template, or a file cannot be written.
     """
     template = ChatTemplate(tokenizer)
+    rows = rows_at_once(target)
 
     def shard(number: int, rng: np.random.Generator) -> bytes:
-        temperatures = torch.from_numpy(rng.choice(TEMPERATURES, ROWS).astype(np.float32))
+        temperatures = torch.from_numpy(rng.choice(TEMPERATURES, rows).astype(np.float32))
         heat = temperatures.to(target.device)
-        return packed(converse(target, template, heat, generator_of(rng)))
+        return packed(converse(target, template, heat, generator_of(rng, target.device)))
 
     samples.write("conversations", SUFFIX, shard)
 
@@ -183,10 +224,14 @@ def read_conversations(folder: Path, longest: int) -> list[Conversation]:
     return list(found.values())
 
 
-def neighbours(conversations: list[Conversation], rng: np.random.Generator) -> list[Conversation]:
-    """Conversations of like lengths around a random one, about `BATCH` tokens."""
+def neighbours(
+    conversations: list[Conversation], rng: np.random.Generator, device: torch.device
+) -> list[Conversation]:
+    """Conversations of like lengths around a random one, about as many tokens as a step of training
+    on a device has."""
+    tokens = GPU_BATCH if device.type == "cuda" else BATCH
     place = int(rng.integers(len(conversations)))
-    count = max(1, BATCH // len(conversations[place].tokens))
+    count = max(1, tokens // len(conversations[place].tokens))
     pool = conversations[max(0, place - 4 * count) : place + 4 * count]
     chosen = rng.permutation(len(pool))[:count]
     return [pool[i] for i in chosen]

@@ -227,7 +227,7 @@ def train_drafter(
         if paths:
             rows = random_rows(paths, rng, BATCH)
         else:
-            chosen = neighbours(trained, rng)
+            chosen = neighbours(trained, rng, place)
             if not is_chat_only:  # the other losses know no padding
                 length = min(len(one.tokens) for one in chosen)
                 chosen = [one._replace(tokens=one.tokens[:length]) for one in chosen]

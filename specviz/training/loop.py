@@ -158,9 +158,9 @@ def shards(folder: Path, suffix: str) -> list[Path]:
     return sorted(folder.glob(f"*{suffix}"))
 
 
-def generator_of(rng: np.random.Generator) -> torch.Generator:
-    """Randomness for torch that follows from numpy's; on the CPU, so the same on every machine."""
-    return torch.Generator().manual_seed(int(rng.integers(2**62)))
+def generator_of(rng: np.random.Generator, device: str | torch.device = "cpu") -> torch.Generator:
+    """Randomness for torch that follows from numpy's; on a CPU the same on every machine."""
+    return torch.Generator(device).manual_seed(int(rng.integers(2**62)))
 
 
 def _optimizers(

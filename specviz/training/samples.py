@@ -27,10 +27,10 @@ MAX_BYTES = 6_000_000_000  # of all hidden states on disk
 
 def draw(logits: Tensor, temperatures: Tensor, generator: torch.Generator | None = None) -> Tensor:
     """One token per row of `logits` [rows, V], each at its own temperature [rows]; 0 takes the
-    best."""
+    best. It is drawn where the generator is; None stands for the CPU's own."""
     p = torch.softmax(logits.float() / temperatures.clamp(min=1e-3)[:, None], -1)
-    # On the CPU, where a generator gives the same draws on every machine.
-    drawn = torch.multinomial(p.cpu(), 1, generator=generator)[:, 0].to(logits.device)
+    place = torch.device("cpu") if generator is None else generator.device
+    drawn = torch.multinomial(p.to(place), 1, generator=generator)[:, 0].to(logits.device)
     return torch.where(temperatures == 0, logits.argmax(-1), drawn)
 
 

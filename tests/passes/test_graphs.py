@@ -68,6 +68,28 @@ def test_a_padded_pass_gives_the_logits_of_a_plain_one(width):
     assert {shape[0] for shape in sessions[1].model.static.passes} >= {width}
 
 
+@pytest.mark.parametrize("layers", [(), (0, 2)])
+def test_a_padded_pass_gives_the_features_of_a_plain_one(layers):
+    """Those that a draft head reads: inputs of some layers, and the last hidden state."""
+    rng = np.random.default_rng(11)
+    capture = Capture()
+    sessions = []
+    for model in (make(dtype=torch.float64), static(make(dtype=torch.float64), capture)):
+        session = model.with_features(layers).open([3, 1, 4, 1, 5])
+        session.watch()
+        sessions.append(session)
+    for size in (5, 6, 7):
+        tree = random_tree(rng, sessions[0].context, size)
+        plain, padded = (session.forward(tree, range(size)) for session in sessions)
+        np.testing.assert_allclose(padded, plain, atol=1e-6)
+        plain, padded = (session.features(range(size)) for session in sessions)
+        assert plain.shape == (size, (len(layers) + 1) * 32)
+        torch.testing.assert_close(padded, plain)
+        for session in sessions:
+            session.commit(tree, tree.topology.path(size - 1), [*along(tree, size - 1), 7])
+    assert capture.replayed
+
+
 def test_the_self_test_reads_padded_passes(monkeypatch):
     model = static(make())
     check_tree_reading("target", model)
@@ -151,7 +173,9 @@ def test_a_block_that_is_too_small_grows_and_its_graphs_go():
         read(session, 6, rng)
         sizes.add(session.cache.blocks[0].shape[3])
         assert all(one.block is session.cache.blocks[0] for one in model.static.passes.values())
-        assert all(length < session.cache.blocks[0].shape[3] for _, length in model.static.passes)
+        assert all(
+            length < session.cache.blocks[0].shape[3] for _, length, _ in model.static.passes
+        )
     assert len(sizes) > 1 and capture.replayed
 
 
@@ -176,7 +200,7 @@ def test_passes_that_are_too_wide_or_a_prompt_are_left_alone(monkeypatch):
     read(session, 9, rng)
     assert not model.static.passes
     read(session, 3, rng)
-    assert list(model.static.passes) == [(4, 8)]
+    assert list(model.static.passes) == [(4, 8, None)]
     random_run(model, rng)
 
 

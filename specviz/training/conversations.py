@@ -28,14 +28,14 @@ ROWS = 64  # conversations of a shard, on a CPU
 # On a GPU a pass of many conversations takes hardly longer than that of one, so that many are
 # written at once, as far as their keys and values fill a part of its memory.
 GPU_ROWS = 8192
-GPU_SHARE = 0.5
+GPU_SHARE = 0.35  # since rows that go on are copied
 QUESTION = 48  # tokens at most
 SHORTEST_QUESTION = 6
 ANSWER = 160
 SHORTEST_ANSWER = 8
 LONGEST = 224  # tokens of a conversation that training reads
 BATCH = 2600  # tokens of a step of training on a CPU
-GPU_BATCH = 32_768
+GPU_BATCH = 16_384
 HELD_OUT = 25  # one conversation of so many is never trained on
 
 
@@ -224,14 +224,17 @@ def read_conversations(folder: Path, longest: int) -> list[Conversation]:
     return list(found.values())
 
 
+def step_tokens(device: torch.device) -> int:
+    """About how many tokens of conversations a step of training reads."""
+    return GPU_BATCH if device.type == "cuda" else BATCH
+
+
 def neighbours(
     conversations: list[Conversation], rng: np.random.Generator, device: torch.device
 ) -> list[Conversation]:
-    """Conversations of like lengths around a random one, about as many tokens as a step of training
-    on a device has."""
-    tokens = GPU_BATCH if device.type == "cuda" else BATCH
+    """Conversations of like lengths around a random one, for a step of training on a device."""
     place = int(rng.integers(len(conversations)))
-    count = max(1, tokens // len(conversations[place].tokens))
+    count = max(1, step_tokens(device) // len(conversations[place].tokens))
     pool = conversations[max(0, place - 4 * count) : place + 4 * count]
     chosen = rng.permutation(len(pool))[:count]
     return [pool[i] for i in chosen]

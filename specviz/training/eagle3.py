@@ -18,7 +18,7 @@ from ..models.heads.eagle3 import Eagle3Head
 from .conversations import Conversation, read_again
 from .losses import Rows, cross_entropy
 
-LEVELS = 4  # in training; fewer in the first part of a new head's time
+LEVELS = 5  # in training; fewer in the first part of a new head's time
 DECAY = 0.8  # a level counts this much less than the one before
 CHECKED_LEVELS = 5  # in the evaluation
 

@@ -6,6 +6,7 @@ project, or from conversations of a chat model, which it reads again in every st
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -31,6 +32,7 @@ from .conversations import (
     neighbours,
     read_again,
     read_conversations,
+    step_tokens,
     write_conversations,
 )
 from .corpus import checksum, encode, read_texts
@@ -234,13 +236,16 @@ def train_drafter(
             rows = read_again(teacher, chosen, trainee.layers)
         return trainee.loss(trainee.model, teacher, rows, generator_of(rng), done)
 
+    # By the square root of a batch's size, as suits Adam (Malladi et al. 2022, arXiv:2205.10287).
+    usual = step_tokens(torch.device("cpu"))
+    growth = 1.0 if paths else math.sqrt(step_tokens(place) / usual)
     line = fit(
         kind,
         trainee.model,
         batch_loss,
         state / "state.pt",
         seconds,
-        trainee.rate,
+        trainee.rate * growth,
         clock,
         trainee.matrix_rate,
     )

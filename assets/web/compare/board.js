@@ -16,7 +16,7 @@ import { tokenChart } from './tokens_over_time.js';
 
 export const COMPARE_PROMPT = '#sv-compare-prompt';
 /** @type {Record<string, number>} */
-const SHARES = { plain: 3.2, chain: 4.1, tree: 5.8 }; // of the width of the page, by kind of run
+const SHARES = { plain: 3.4, chain: 4.1, tree: 5.6 }; // of the width of the page, by kind of run
 /** The headline while there is no factor. @type {Record<string, string>} */
 const UNTIMED = {
   running: 'Decoding, one run after the other.',

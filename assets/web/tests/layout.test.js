@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { childrenOf, roomyLayout, sparseLayout, treeLayout } from '../tree/layout.js';
+import {
+  childrenOf,
+  roomyLayout,
+  sparseLayout,
+  stairLayout,
+  treeLayout,
+} from '../tree/layout.js';
 import { step } from './page.js';
 
 const none = () => false,
@@ -102,6 +108,37 @@ test('in little room every node is there, only what was visited has a name, and 
   assert.ok(spine === 1 && rows < 3);
   const wide = sparseLayout(step([-1, 0, 0, 0, 0], 'rauuu', { last: 'bonus' }));
   assert.ok(wide.rows < treeLayout(step([-1, 0, 0, 0, 0], 'rauuu', { last: 'bonus' }), every).rows);
+});
+
+test('in little room the accepted path is the last row, and only what was tried is numbered', () => {
+  const { marks, spine } = sparseLayout(step([-1, 0, 0, 0, 1], 'rxauu', { last: 'bonus' }));
+  assert.deepEqual(
+    marks.filter(mark => mark.y === spine).map(mark => mark.key),
+    ['0', '2', 'last'],
+  );
+  assert.ok(marks.every(mark => mark.y <= spine));
+  assert.deepEqual(
+    marks.filter(mark => mark.order).map(mark => [mark.key, mark.order]),
+    [
+      ['1', 1],
+      ['2', 2],
+    ],
+  );
+});
+
+test('every node of a chain has a row for its name', () => {
+  const layout = stairLayout(step([-1, 0, 1, 2], 'raxu', { last: 'correction' }));
+  assert.deepEqual(
+    layout.marks.map(mark => [mark.key, mark.x, mark.y]),
+    [
+      ['0', 0, 0],
+      ['1', 1, 1],
+      ['2', 2, 2],
+      ['3', 3, 3],
+      ['last', 2, 4],
+    ],
+  );
+  assert.equal(layout.rows, 5);
 });
 
 test('what somebody opened stays open though there is no room', () => {

@@ -18,6 +18,7 @@
  * @property {number} hidden how many nodes are folded here
  * @property {boolean} leaf nothing follows in its row, so its label may be long
  * @property {boolean} [bare] without its name
+ * @property {boolean} [stair] its edge goes down and then right
  * @property {number} order as which of its siblings it is tried, from 1; 0 where it has none or
  *   none was tried
  */
@@ -84,9 +85,10 @@ function stacked(blocks, main) {
  * @param {Step} step
  * @param {(key: string) => boolean} isOpen
  * @param {number} [siblings] that were not visited and may have rows of their own
+ * @param {boolean} [isLow] whether the accepted path is the last row, below what was not visited
  * @returns {Layout}
  */
-export function treeLayout(step, isOpen, siblings = SIBLINGS) {
+export function treeLayout(step, isOpen, siblings = SIBLINGS, isLow = false) {
   const children = childrenOf(step),
     n = step.parents.length,
     size = new Array(n).fill(1);
@@ -119,9 +121,10 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS) {
       leaf: false,
       order,
     };
-    const below = children[node],
-      drafted = below.filter(i => step.outcome[i] !== 'probe'),
-      blocks = /** @type {Block[]} */ ([]);
+    const drafted = children[node].filter(i => step.outcome[i] !== 'probe');
+    const below = children[node];
+    if (isLow) below.sort((a, b) => Number(wasTried(a)) - Number(wasTried(b)));
+    const blocks = /** @type {Block[]} */ ([]);
     const beside = { leaf: true, from: mark, x: column + 1, y: 0, order: 0 };
     /** @type {(one: Pick<Mark, 'key' | 'outcome' | 'hidden' | 'text'>) => Block} */
     const leafBlock = one => ({ marks: [{ ...beside, ...one }], up: 0, down: 0 });
@@ -199,16 +202,18 @@ export function roomyLayout(step, isOpen, room) {
 }
 
 /**
- * Every node in less room: only what was visited has a name, and rows without names are low.
+ * Every node in less room: only what was visited has a name, rows without names are low, and no
+ * edge crosses the names of the accepted path.
  * @param {Step} step
  * @returns {Layout}
  */
 export function sparseLayout(step) {
-  const layout = treeLayout(step, () => true);
-  const heights = new Array(layout.rows).fill(0.45);
+  const layout = treeLayout(step, () => true, SIBLINGS, true);
+  const heights = new Array(layout.rows).fill(0.4);
   for (const mark of layout.marks) {
     mark.bare = mark.outcome === 'unreached';
-    if (!mark.bare) heights[mark.y] = 1;
+    if (mark.bare) mark.order = 0;
+    else heights[mark.y] = 1;
     mark.leaf ||= mark.outcome === 'rejected'; // no name follows
   }
   heights[layout.spine] = 1.46; // two lines of names
@@ -216,4 +221,15 @@ export function sparseLayout(step) {
   for (const mark of layout.marks) mark.y = top(mark.y);
   const staggered = top(layout.spine);
   return { ...layout, rows: top(layout.rows), spine: staggered, staggered };
+}
+
+/**
+ * A chain as stairs: every node has a row for its name.
+ * @param {Step} step
+ * @returns {Layout}
+ */
+export function stairLayout(step) {
+  const layout = treeLayout(step, () => true);
+  layout.marks.forEach((mark, y) => Object.assign(mark, { y, leaf: true, stair: true }));
+  return { ...layout, rows: layout.marks.length };
 }

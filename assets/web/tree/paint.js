@@ -190,7 +190,9 @@ function paintEdge(parent, mark, outcome, begin, { xs, dy, unit, below }) {
   const { x = 0, y = 0 } = mark.from ?? {};
   // A label below its mark is beside no edge of its own row, but an edge to another would cross it.
   const first = below && y === mark.y ? xs[x] + 9 * unit : begin;
-  const d = curve(first, y * dy, end, mark.y * dy);
+  const d = mark.stair
+    ? `M${xs[x]} ${y * dy + 9 * unit}V${mark.y * dy}H${end}`
+    : curve(first, y * dy, end, mark.y * dy);
   const look = { class: `edge ${outcome}`, d, 'stroke-width': wide.toFixed(2) };
   makeSvg('path', { ...look, 'data-key': mark.key }, parent);
 }

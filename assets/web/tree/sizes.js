@@ -25,7 +25,7 @@ const BROAD = 190; // units of the widest column, but for longer labels
 /**
  * The sizes of things: for a projector, on a phone, elsewhere.
  * @param {SVGSVGElement} svg
- * @param {number} wide pixels of its box
+ * @param {number} wide pixels of its box; Infinity for stairs, with a name beside every mark
  * @param {boolean} dense whether a tree has many rows
  * @param {boolean} outlined whether the outline of a mark is its drafter
  * @param {Measured | undefined} before whose rulers are good for the same font
@@ -42,11 +42,12 @@ export function measure(svg, wide, dense, outlined, before) {
   const roomy = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
   const line = dense ? 1.3 : roomy;
   const column = dense ? { below: 36, beside: 72 } : { below: 44, beside: 64 };
-  const dx = (below ? column.below : column.beside) * unit;
+  const isStair = wide === Infinity;
+  const dx = isStair ? 2 * size : (below ? column.below : column.beside) * unit;
   const least = { dx, dy: size * (below ? 2.5 : line) };
   const isProjected = presents() && !below;
   const [smallest, largest] = isProjected ? [0.7, 2.2] : [SMALLEST, LARGEST];
-  const scales = { smallest, largest, low: below ? size : 0 };
+  const scales = { smallest, largest: isStair ? 1 : largest, low: below ? size : 0 };
   const places = { widths: [], xs: [], dy: 0, end: Infinity, right: Infinity, staggered: -1 };
   return { size, font, unit, width, below, least, outlined, ...scales, ...places };
 }

@@ -3,7 +3,7 @@
 
 import { makeSvg, queryAll } from '../base/dom.js';
 import { onResize, presents } from '../base/page.js';
-import { parseKey, roomyLayout, sparseLayout, treeLayout } from './layout.js';
+import { parseKey, roomyLayout, sparseLayout, stairLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';
 import { fitSizes, isTooWide, measure } from './sizes.js';
 import { differ } from './sources.js';
@@ -47,11 +47,12 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
   function redraw() {
     if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
-    // Side by side no picture is wide enough for names beside its marks.
-    const wide = scrolls ? room.wide : 0;
+    // Side by side no picture is wide enough for names beside its marks, but for a chain.
+    const isChain = !scrolls && step.parents.every((parent, node) => parent === node - 1);
+    const wide = Number(scrolls ? room.wide : isChain && Infinity);
     const measured = measure(svg, wide, unfolded, differ(step.guessed), drawn?.sizes);
     if (!scrolls) measured.smallest = presents() ? 0.8 : 1; // fewer nodes rather than smaller type
-    const layout = chooseLayout(step, measured, room);
+    const layout = isChain ? stairLayout(step) : chooseLayout(step, measured, room);
     let maxOverflow = whole ? 0 : Infinity;
     if (scrolls && measured.below) maxOverflow = Math.min(maxOverflow, CUT);
     draw(layout, step, fitSizes(layout, measured, room, maxOverflow));

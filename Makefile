@@ -17,7 +17,7 @@ define apt
 { apt-get update -qq && apt-get install -y -qq $(1); } || sudo sh -c 'apt-get update -qq && apt-get install -y -qq $(1)'
 endef
 
-.PHONY: demo test pytest fast nightly nightly-tests mutants wording lint web renew screenshots browser lowest container space house clean
+.PHONY: demo test pytest fast nightly nightly-tests mutants wording lint web renew screenshots browser gpu lowest container space house clean
 
 # The page opens with the embedded pair where SmolLM2 cannot be had; a sentence says why.
 demo: $(VENV)/.installed
@@ -134,6 +134,9 @@ $(STAMPS)/screenshots: $(TRACES) $(STAMPS)/curves
 
 screenshots: $(VENV)/.installed-dev browser  ## the pictures of the README, from the running demo
 	$(BIN)/python -m tests.screenshots
+
+gpu: $(VENV)/.installed-dev  ## the report of this machine's GPU: whether it computes what the CPU computes, and how fast
+	$(BIN)/python -m tests.gpu_report --out .gpu-report
 
 # Three checks that `make test` leaves out. The first fetches 4 GB or more, since an old torch comes with CUDA on Linux.
 lowest:  ## the fast tests with the lowest versions that requirements.txt allows

@@ -1,0 +1,221 @@
+"""How fast a device is: passes, whole runs, and transformers beside them."""
+
+import os
+import platform
+import re
+from dataclasses import replace
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+import torch
+
+import specviz
+from specviz.base.progress import final_result
+from specviz.measure.against_transformers import _continue
+from specviz.measure.profile import Profile
+from specviz.measure.this_machine import PROMPT, measure_cost
+from specviz.measure.timing import interleave, time_runs
+from specviz.sampling.distributions import Sampling, distributions_of
+
+from .about import name_of, wait
+from .lines import Setting
+from .pairs import is_random, load, questions, random_tree, text_of, vocabulary, without_graphs
+
+BUILDERS = {
+    "chain of 5": "chain:depth=5",
+    "tree of 16": "eagle2:size=16",
+    "tree of 64": "eagle2:size=64",
+    "tree of 128": "eagle2:size=128",
+}
+TEXT = 260  # tokens before a timed pass: with up to 252 nodes all shapes have 512 slots
+PASSES_GOAL = 1.1  # a pass of 128 nodes over one of 1
+REST_GOAL = 0.1  # verify and other over a step at temperature 0
+
+
+def fast(lines, setting: Setting, target, draft):
+    """All measurements of a pair in the device's own format, the most valuable first."""
+    sizes = (1, 4) if setting.tiny else (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
+    tokens = 12 if setting.tiny else 96
+    builders = {"chain of 5": "chain:depth=5"} if setting.tiny else BUILDERS
+    pair = load(setting, target, draft, "float32" if setting.tiny else "auto")
+    asked = questions(pair, 1 if setting.tiny else 3)
+    lines.add("pair", info=pair.info, random=is_random(pair), device=name_of(setting))
+    lines.check("first steps", first_steps, pair)
+    lines.check("passes", passes, pair, setting, sizes, 2 if setting.tiny else 21)
+    lines.check("growing text", growing, pair, setting, 4 if setting.tiny else 24)
+    for temperature in (0.0, 1.0):
+        for name, builder in builders.items():
+            label = f"run, {name}, T {temperature:g}"
+            lines.check(label, timed_run, pair, asked, builder, temperature, tokens)
+    lines.check("costs", costs, pair, setting, lines.file.parent)
+    lines.check("transformers, dynamic cache", generate, pair, asked, tokens)
+    lines.check("transformers, static cache", generate, pair, asked, tokens, STATIC)
+    if getattr(pair.draft, "model", None) is not None and ":" in (draft or ""):
+        assistant = {"assistant_model": pair.draft.model}
+        if "early-exit" not in draft:
+            lines.check("transformers, assisted", generate, pair, asked, tokens, assistant)
+
+
+STATIC = {"cache_implementation": "static", "disable_compile": True}
+
+
+def compiled(lines, setting: Setting, target, draft):
+    """transformers' static cache with its forward compiled by torch, beside plain decoding."""
+    pair = load(setting, target, draft, "float32" if setting.tiny else "auto")
+    asked = questions(pair, 1)
+    options = {"cache_implementation": "static"}
+    tokens = 6 if setting.tiny else 96
+    lines.check("transformers, static cache, compiled", generate, pair, asked, tokens, options)
+
+
+def first_steps(pair):
+    """Milliseconds of the first steps of plain decoding: the prompt, a padded pass, a capture."""
+    config = specviz.RunConfig(PROMPT, temperature=0.0, max_new_tokens=8).autoregressive()
+    return {"ms": [1000 * step.seconds.total for step in specviz.speculate(pair, config)]}
+
+
+def timed(setting, session, tree):
+    """Seconds of a pass until the best token after every node can be read."""
+    wait(setting)
+    began = perf_counter()
+    distributions_of(session.forward(tree, range(len(tree))), Sampling(0.0))
+    wait(setting)
+    return perf_counter() - began
+
+
+def passes(pair, setting, sizes, repeats):
+    """Passes of the target over trees of rising size behind one text, with and without graphs in
+    turns, in milliseconds."""
+    model = pair.target
+    text = text_of(pair, 20 if setting.tiny else TEXT)
+    ways = {"graph": model.open(text), "plain": without_graphs(model).open(text)}
+    rows = []
+    for nodes in sizes:
+        tree = random_tree(np.random.default_rng(nodes), text, nodes, vocabulary(model))
+        row = {"nodes": nodes}
+        calls = {}
+        for way, session in ways.items():
+            for _ in range(4):  # the text is read, then a shape is captured at its second use
+                timed(setting, session, tree)
+            calls[way] = lambda _, session=session, tree=tree: timed(setting, session, tree)
+        times = {way: [] for way in ways}
+        for _, way, seconds in interleave(calls, repeats):
+            times[way].append(1000 * seconds)
+        for way, each in times.items():
+            row[way] = median(each)
+            row[f"{way}_quartiles"] = np.quantile(each, (0.25, 0.75)).tolist()
+        rows.append(row)
+    ratio = rows[-1]["graph"] / rows[0]["graph"]
+    for row in rows:
+        if row["nodes"] == 128:
+            ratio = row["graph"] / rows[0]["graph"]
+    weights = sum(weight.nbytes for weight in model.model.parameters())
+    return {"rows": rows, "ratio_128": ratio, "goal": PASSES_GOAL, "weight_bytes": weights}
+
+
+def growing(pair, setting, steps):
+    """Passes of four nodes without graphs behind a text that grows by a token each time, as a head
+    reads it, with cuDNN's attention and without it, which may plan each new length for itself."""
+    text = text_of(pair, 100)
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    found = {}
+    for name, is_on in (("with_cudnn", True), ("without_cudnn", False)):
+        torch.backends.cuda.enable_cudnn_sdp(is_on)
+        session = without_graphs(pair.target).open(text)
+        times = []
+        try:
+            for step in range(steps):
+                rng = np.random.default_rng(step)
+                tree = random_tree(rng, session.context, 4, vocabulary(pair.target))
+                times.append(1000 * timed(setting, session, tree))
+                session.commit(tree, (), [step % vocabulary(pair.target)])
+        finally:
+            torch.backends.cuda.enable_cudnn_sdp(before)
+        found[name] = {"median_ms": median(times[2:]), "longest_ms": max(times[2:])}
+    return {"default": before} | found
+
+
+def timed_run(pair, prompts, builder, temperature, tokens):
+    """A run against plain decoding in turns, and the parts of its steps."""
+    config = specviz.RunConfig(
+        prompts[0], builder, temperature=temperature, max_new_tokens=tokens
+    ).for_pair(pair)
+    began = perf_counter()
+    (row,) = final_result(time_runs({"run": (pair, config)}, prompts, 2))
+    took = perf_counter() - began
+    step = row.counts.seconds_per_step
+    parts = {part: seconds / step for part, seconds in row.counts.step_parts.items()}
+    return {
+        "builder": builder,
+        "temperature": temperature,
+        "drafter": str(config.drafter),
+        "rule": config.verifier.name,
+        "shares": parts,
+        "plain_shares": {
+            part: seconds / row.plain.seconds_per_step
+            for part, seconds in row.plain.step_parts.items()
+        },
+        "rest": parts["verify"] + parts["other"],
+        "goal": REST_GOAL,
+        "wall_s": took,
+    } | row.to_dict()
+
+
+def costs(pair, setting, folder):
+    """The cost table of a step, as `calibrate` measures it, and a profile with it in a file."""
+    sizes = (1, 4) if setting.tiny else (1, 4, 16, 64, 128, 256)
+    few = {"rounds": 1, "burst": 1} if setting.tiny else {"rounds": 3, "burst": 4}
+    config = specviz.RunConfig(PROMPT, temperature=0.0).for_pair(pair)
+    table = final_result(measure_cost(pair, config, sizes, seconds=12.0, **few))
+    table = replace(
+        table,
+        machine=name_of(setting),
+        note=f"Measured on {name_of(setting)}, in the decoding loop, on trees of rising size; "
+        "medians over steps.",
+    )
+    where = (platform.system(), name_of(setting), os.cpu_count() or 1)
+    profile = Profile("tests.gpu_report", pair.info, config.drafter.to_dict(), (), table, where)
+    name = re.sub(r"[^\w.]+", "-", pair.info["name"])
+    (folder / f"profile-{name}.json").write_text(profile.to_json(), encoding="utf-8")
+    return {"table": table}
+
+
+def generate(pair, prompts, tokens, options=None):
+    """Tokens a second of transformers' greedy `generate` with the same weights, in turns with plain
+    decoding here; the first text of both is not counted, nor is the pass over a prompt."""
+    options = options or {}
+
+    def config_of(prompt, count=tokens):
+        return specviz.RunConfig(prompt, temperature=0.0, max_new_tokens=count).for_pair(pair)
+
+    def theirs(number):
+        times = []
+
+        def passed(ids, scores, **_):
+            times.append((ids.shape[1], perf_counter()))
+            return torch.zeros(len(ids), dtype=torch.bool, device=ids.device)
+
+        prompt = prompts[number % len(prompts)]
+        _continue(pair.target.model, pair, config_of(prompt), stopping_criteria=[passed], **options)
+        (first, began), (last, ended) = times[0], times[-1]
+        return last - first, ended - began
+
+    def ours(number):
+        config = config_of(prompts[number % len(prompts)]).autoregressive()
+        counts = specviz.run(pair, config).counts
+        return counts.timed_tokens, sum(counts.seconds)
+
+    calls = {"transformers": theirs, "plain": ours}
+    for call in calls.values():
+        call(0)
+    sums = {name: [0, 0.0] for name in calls}
+    for _, name, (count, seconds) in interleave(calls, len(prompts)):
+        sums[name][0] += count
+        sums[name][1] += seconds
+    rates = {name: count / seconds for name, (count, seconds) in sums.items()}
+    return {
+        "tokens_per_s": rates["transformers"],
+        "plain_tokens_per_s": rates["plain"],
+        "plain_over_transformers": rates["plain"] / rates["transformers"],
+    }

@@ -67,10 +67,13 @@ class DirectForward:
         compiled: its small passes as compiled calls; None where it has none.
     """
 
+    hidden_width = 0  # it reads no hidden states beside the tokens
+
     def __init__(self, model: PreTrainedModel, layers: Layers) -> None:
         config = model.config
         self.model = model
         self.layers = layers
+        self.depth = len(layers)
         self.heads = config.num_attention_heads
         self.kv_heads = config.num_key_value_heads
         self.width = getattr(config, "head_dim", None) or config.hidden_size // self.heads
@@ -213,6 +216,24 @@ class DirectForward:
             gated = ACTIVATIONS[self.activation](gate).mul_(up)
             x = x + self._normed(F.linear(gated, w.down, w.down_bias), w.down_norm)
         return rms_norm(x if rows is None else x.index_select(0, rows), self.norm, self.eps)
+
+    def read_static(
+        self,
+        ids: torch.Tensor,
+        positions: torch.Tensor,
+        mask: torch.Tensor,
+        cache: Cache,
+        rows: torch.Tensor,
+        hidden: torch.Tensor,
+        layers: tuple[int, ...] | None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits and features of a pass of fixed shape, as `graphs.Forward` describes them."""
+        inputs = dict.fromkeys(layers or ())
+        states = self.states(ids, positions, mask, cache, rows, inputs=inputs)
+        features = states[:, :0]
+        if layers is not None:
+            features = torch.cat([*inputs.values(), states], dim=-1)
+        return self.head(states), features
 
     def _normed(self, x: torch.Tensor, norm: torch.Tensor | None) -> torch.Tensor:
         """x, or its norm where a layer has one there."""

@@ -6,8 +6,9 @@ launched as a whole; but then it must read the same buffers at every replay and 
 tokens, positions, slots and mask are copied into buffers of the bucket's size. Padding is token 0
 that sees slot 0, and its keys and values go to the last slot of the block, which nobody sees.
 
-The function that is captured is the direct forward itself, and it runs as well without being
-captured: that is how it is checked, and what happens until a shape comes for the second time.
+The function that is captured is the forward pass itself, of a model or of a draft head, and it runs
+as well without being captured: that is how it is checked, and what happens until a shape comes for
+the second time.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import threading
 import weakref
 from bisect import bisect_left
 from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -24,7 +26,7 @@ import torch
 from ..base.errors import cause
 from .cache import Pass, TreeCache
 from .device_logits import push
-from .direct import DirectForward
+from .direct import Cache
 
 BUCKETS = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
 SLOTS = 256  # the least step between two buckets of slots
@@ -32,6 +34,46 @@ MAX_PASSES = 32  # that are kept; the one not used for longest goes first
 
 # Computes the logits, [count, V], and the features, [count, width], empty where none are wanted.
 Run = Callable[[], tuple[torch.Tensor, torch.Tensor]]
+
+
+class Forward(Protocol):
+    """A forward pass that can be captured.
+
+    Attributes:
+        depth: how many layers attend.
+        kv_heads, width: how many heads keys have, and how wide they are.
+        kv_dtype: the type of keys and values.
+        window: how many tokens back some layers see; None for no window.
+        embed: what tokens are embedded with, [tokens, width of the model].
+        hidden_width: of the hidden states that are read with the tokens; 0 for none.
+    """
+
+    depth: int
+    kv_heads: int
+    width: int
+    kv_dtype: torch.dtype
+    window: int | None
+    embed: torch.Tensor
+    hidden_width: int
+
+    def read_static(
+        self,
+        ids: torch.Tensor,
+        positions: torch.Tensor,
+        mask: torch.Tensor,
+        cache: Cache,
+        rows: torch.Tensor,
+        hidden: torch.Tensor,
+        layers: tuple[int, ...] | None,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Logits and features at `rows`; the other arguments as for `DirectForward.states`.
+
+        Args:
+            ids, positions, mask, cache, rows: what it reads.
+            hidden: hidden states beside the tokens, [m, `hidden_width`].
+            layers: as for `StaticPass`.
+        """
+        ...
 
 
 class StaticPass:
@@ -53,7 +95,7 @@ class StaticPass:
 
     def __init__(
         self,
-        direct: DirectForward,
+        direct: Forward,
         block: torch.Tensor,
         count: int,
         length: int,
@@ -67,6 +109,7 @@ class StaticPass:
         # Ids, positions, slots and rows, one below the other: one transfer fills all of them.
         self.numbers = torch.zeros((4, count), dtype=torch.int64, device=block.device)
         self.masked = torch.zeros((count, length), dtype=torch.bool, device=block.device)
+        self.hidden = direct.embed.new_zeros(count, direct.hidden_width)
         self.run: Run = self._forward
         self.captured = False
 
@@ -86,17 +129,16 @@ class StaticPass:
         mask[:m, end - last.shape[1] : end] = last
         self.numbers.copy_(push(numbers, self.numbers.device))
         self.masked.copy_(push(mask, self.masked.device))
+        if work.target_hidden is not None:
+            self.hidden[:m] = work.target_hidden
 
     def _forward(self) -> tuple[torch.Tensor, torch.Tensor]:
         ids, positions, _, rows = self.numbers
         mask = torch.zeros_like(self.masked, dtype=self.block.dtype)
         mask.masked_fill_(self.masked, torch.finfo(mask.dtype).min)
-        inputs = dict.fromkeys(self.layers or ())
-        states = self.direct.states(ids, positions, mask[None, None], self, rows, inputs=inputs)
-        features = states[:, :0]
-        if self.layers is not None:
-            features = torch.cat([*inputs.values(), states], dim=-1)
-        return self.direct.head(states), features
+        return self.direct.read_static(
+            ids, positions, mask[None, None], self, rows, self.hidden, self.layers
+        )
 
     def update(
         self, keys: torch.Tensor, values: torch.Tensor, layer: int
@@ -114,12 +156,12 @@ class StaticPasses:
     cache.
 
     Args:
-        direct: the model's forward pass.
+        direct: the forward pass.
         capture: turns a pass into its replay, None to run passes as they are; a pass is captured
             when its shape comes for the second time.
     """
 
-    def __init__(self, direct: DirectForward, capture: Callable[[Run], Run] | None = None) -> None:
+    def __init__(self, direct: Forward, capture: Callable[[Run], Run] | None = None) -> None:
         self.direct = direct
         self.capture = capture
         # By nodes, slots and layers of the features; the one used last comes last.
@@ -148,10 +190,10 @@ class StaticPasses:
             self._off
             or is_prompt
             or self.direct.window
-            or work.target_hidden is not None
+            or (work.target_hidden is None) != (self.direct.hidden_width == 0)
             or m > BUCKETS[-1]
             or cache.spread
-            or cache.depth != len(self.direct.layers)
+            or cache.depth != self.direct.depth
         ):
             return None
         length = slots_bucket(work.end)

@@ -9,6 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 import specviz
+from specviz.models.heads import eagle3
 from specviz.models.heads.draft_logits import DraftLogits
 from specviz.models.heads.eagle3 import Eagle3Head
 from specviz.models.heads.format import read_format
@@ -21,6 +22,7 @@ from specviz.models.heads.loading import (
     with_features,
 )
 from specviz.models.huggingface_pair import HuggingFacePair
+from specviz.passes import direct, graphs
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.sampling.distributions import Sampling, distributions_of, probabilities
 from specviz.training.pair import new_model
@@ -362,6 +364,38 @@ def test_the_greedy_text_is_that_without_a_head(target, tmp_path, builder):
         trace = specviz.run(pair, config)
         assert trace.tokens == specviz.autoregress(pair, config).tokens
         assert sum(step.drafted for step in trace.steps) > 10
+
+
+@pytest.mark.parametrize("builder", ["chain:depth=4", "dyspec:size=7", "eagle2:size=9"])
+@pytest.mark.parametrize("flags", FLAGS[:2])
+def test_passes_of_fixed_shape_draft_the_same(tmp_path, monkeypatch, builder, flags):
+    """As on a GPU, where they are replayed: of the target with its features, and of the head."""
+    monkeypatch.setattr(graphs, "SLOTS", 8)
+    monkeypatch.setattr(direct, "compiler_for", lambda model: None)
+    monkeypatch.setattr(eagle3, "compiler_for", lambda model: None)
+    folder = write_head(tmp_path, raw_config(**dict.fromkeys(flags, True)))
+    torch.manual_seed(0)
+    weights = new_model(V, 128, (WIDTH, LAYERS, 4, 48))
+    traces = []
+    for is_static in (False, True):
+        model = HuggingFaceModel(weights)
+        if is_static:
+            model.static = graphs.StaticPasses(model.direct)
+        head, target = open_head(folder, model)
+        if is_static:
+            head.static = graphs.StaticPasses(head)
+        pair = HuggingFacePair(
+            target, None, Letters(), 128, frozenset(), {"name": "tiny"}, head=head
+        )
+        config = specviz.RunConfig([3, 1, 4, 1, 5], builder, drafter="eagle", max_new_tokens=30)
+        traces.append(specviz.run(pair, config))
+    assert {layers for _, _, layers in target.static.passes} == {target.feature_layers}
+    assert {layers for _, _, layers in head.static.passes} == {()}
+    plain, static = traces
+    assert static.tokens == plain.tokens
+    for one, other in zip(static.steps, plain.steps, strict=True):
+        assert one.tokens == other.tokens
+        np.testing.assert_allclose(one.draft_prob[1:], other.draft_prob[1:], atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -264,7 +264,7 @@ def test_two_threads_never_borrow_the_block_at_once():
 
     passes = model.static
     passes.direct = types.SimpleNamespace(
-        kv_heads=2, width=8, embed=Weights(), kv_dtype=torch.float32
+        depth=model.layers, kv_heads=2, width=8, embed=Weights(), kv_dtype=torch.float32
     )
     caches = [TreeCache(model.layers) for _ in range(2)]
     with ThreadPoolExecutor(2) as pool:

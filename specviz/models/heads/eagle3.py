@@ -23,7 +23,8 @@ from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer
 from ...passes.cache import Pass, TreeCache, additive_mask
 from ...passes.compiled import compiler_for
 from ...passes.device_logits import DeviceLogits, push
-from ...passes.direct import attend, rms_norm
+from ...passes.direct import Cache, attend, rms_norm
+from ...passes.graphs import StaticPasses, cuda_graphs
 from ...passes.huggingface import HuggingFaceModel, HuggingFaceSession
 from ...passes.layers import read_layer
 from ...sampling.distributions import Logits
@@ -180,7 +181,7 @@ class Eagle3Model:
         self.dtype = target.dtype
         self.lazy = target.lazy
         self.head = head.to(self.device, self.dtype).eval().requires_grad_(False)
-        self.embeddings = embeddings.to(self.device, self.dtype)
+        self.embed = embeddings.to(self.device, self.dtype)
         self.vocab_size = target.vocab_size
         self.positions = form.layer.max_position_embeddings
         self.ids = ids.to(self.device)
@@ -190,6 +191,15 @@ class Eagle3Model:
         self.kv_dtype = attention_dtype(target)
         self.rotary = rotary_table(form.layer, self.positions, self.kv_dtype).to(self.device)
         self.compiled = compiled_head(self, form)
+        # As `graphs.Forward` wants them.
+        self.depth = 1
+        self.kv_heads = form.layer.num_key_value_heads
+        self.width = self.head.head_dim
+        self.window: int | None = None
+        self.hidden_width = form.layer.hidden_size
+        self.static = None
+        if self.lazy:
+            self.static = StaticPasses(self, cuda_graphs(self.device))
 
     def open(self, tokens: Sequence[int], target: HuggingFaceSession | None = None) -> EagleSession:
         """A session that starts with `tokens`; see `EagleSession`."""
@@ -209,7 +219,7 @@ class Eagle3Model:
     def read(self, work: Pass) -> tuple[Logits, Tensor]:
         """One pass; `target_hidden` is the state of each token. Returns logits and the guesses at
         the pass's rows."""
-        last = len(self.embeddings) - 1  # a token that it cannot know is read as the last one
+        last = len(self.embed) - 1  # a token that it cannot know is read as the last one
         tokens = np.minimum(np.asarray(work.ids, np.int64), last)
         cache = work.cache
         if self.compiled is not None:
@@ -221,26 +231,48 @@ class Eagle3Model:
             if "norm_output" in self.head.flags:
                 guesses = normed
             return DraftLogits(logits, self.ids.numpy(), self.vocab_size), guesses
-        masked = work.causal_mask()
-        mask = None
-        if masked is not None:
-            mask = additive_mask(masked, work.end, self.kv_dtype, self.device)
-        embedded = self.embeddings[push(tokens, self.device)][None]
-        cos, sin = self.rotary[:, push(np.asarray(work.positions, np.int64), self.device)]
-        assert work.target_hidden is not None
-        states = work.target_hidden[None]
-        q, k, v = self.head.queries_keys_values(embedded, states, cos, sin)
-        k, v = cache.update(k, v, 0)
-        mixed = attend(q, k, v, mask, mask is None and len(tokens) > 1, self.head.scale)
+        done = None
+        if self.static is not None:
+            done = self.static(work._replace(ids=tokens.tolist()), ())
+        if done is None:
+            mask = None
+            if (masked := work.causal_mask()) is not None:
+                mask = additive_mask(masked, work.end, self.kv_dtype, self.device)
+            places = push(np.asarray(work.positions, np.int64), self.device)
+            rows = push(np.asarray(work.rows), self.device)
+            assert work.target_hidden is not None
+            ids = push(tokens, self.device)
+            done = self.read_static(ids, places, mask, cache, rows, work.target_hidden, ())
+        logits, guesses = done
         cache.used = work.end
-        rows = push(np.asarray(work.rows), self.device)
+        return self._on_target_vocabulary(logits), guesses
+
+    def read_static(
+        self,
+        ids: Tensor,
+        positions: Tensor,
+        mask: Tensor | None,
+        cache: Cache,
+        rows: Tensor,
+        hidden: Tensor,
+        layers: tuple[int, ...] | None,
+    ) -> tuple[Tensor, Tensor]:
+        """Logits of the draft's tokens, and the guesses, at `rows`; as `graphs.Forward` describes
+        it."""
+        cos, sin = self.rotary[:, positions]
+        states = hidden[None]
+        q, k, v = self.head.queries_keys_values(self.embed[ids][None], states, cos, sin)
+        k, v = cache.update(k, v, 0)
+        mixed = attend(q, k, v, mask, mask is None and len(ids) > 1, self.head.scale)
         guesses = self.head.next_states(states, mixed)[0, rows]
-        return self.logits_of(guesses), guesses
+        return self.head.logits(guesses), guesses
 
     @torch.inference_mode()
     def logits_of(self, states: Tensor) -> DraftLogits | DeviceLogits:
         """Logits over the target's vocabulary, [n, V], of guessed states [n, width]."""
-        logits = self.head.logits(states)
+        return self._on_target_vocabulary(self.head.logits(states))
+
+    def _on_target_vocabulary(self, logits: Tensor) -> DraftLogits | DeviceLogits:
         if not self.lazy:
             logits = logits.float()  # which numpy knows
         return on_target_vocabulary(logits, self.ids, self.vocab_size, self.lazy)
@@ -263,7 +295,7 @@ def compiled_head(model: Eagle3Model, form: HeadFormat) -> CompiledHead | None:
         kv_heads=form.layer.num_key_value_heads,
         width=head.head_dim,
         mlp=form.layer.intermediate_size,
-        embed=model.embeddings,
+        embed=model.embed,
         layers=[weights._replace(input_norm=weights.input_norm[:0])],  # both inputs are normed
         window=None,
         head=head.lm_head,

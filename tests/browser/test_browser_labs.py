@@ -112,6 +112,12 @@ def test_on_a_phone_a_tapped_card_is_shown_large_at_once(page):
     on_screen(page, (".sv-lab-name", ".sv-lab-node", ".sv-lab-tree .sv-scroll"))
     sliders = page.locator(".sv-lab-sizes").bounding_box()
     assert page.locator(".sv-lab-name").bounding_box()["y"] >= sliders["y"] + sliders["height"]
+    page.get_by_role("slider", name="Nodes, at most").fill("128")
+    expect(page.locator(".sv-lab-name")).to_contain_text("128 nodes")
+    page.locator(".sv-lab-cards figure", has_text="Sequoia").click()  # higher than the screen
+    on_screen(page, (".sv-lab-name", ".sv-lab-node"))
+    page.get_by_role("slider", name="Nodes, at most").fill("32")
+    expect(page.locator(".sv-lab-name")).to_contain_text("32 nodes")
     page.get_by_label("Shown large").select_option("sequoia")
 
 

@@ -91,6 +91,19 @@ export function menu(details, closing = details.querySelectorAll('button')) {
   return details;
 }
 
+/** A finger that begins on a slider and scrolls leaves it as it was. @param {Element} element */
+export function keepSliders(element) {
+  let before = '';
+  onPage(element, 'pointerdown', ({ target }) => {
+    before = target.value;
+  });
+  onPage(element, 'pointercancel', ({ target }) => {
+    if (target.type !== 'range') return;
+    target.value = before;
+    target.dispatchEvent(new Event('input', { bubbles: true }));
+  });
+}
+
 export const presents = () => document.documentElement.id === 'sv-present';
 
 /**

@@ -140,8 +140,7 @@ export function treeLab(element, start, askTrees) {
     figure.dataset.name = tree.name;
     figure.addEventListener('click', () => {
       open(tree);
-      $('name').scrollIntoView({ block: 'nearest' });
-      $('tree').scrollIntoView({ block: 'nearest' });
+      for (const part of ['tree', 'name']) $(part).scrollIntoView({ block: 'nearest' });
     }); // the menu does the same by keyboard
     return figure;
   }

@@ -4,7 +4,7 @@
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
 import { closedByEscape } from '../base/escape.js';
-import { menu, onPage, present, presents } from '../base/page.js';
+import { keepSliders, menu, onPage, present, presents } from '../base/page.js';
 import { explainTerms } from '../base/terms.js';
 import { followTabs, openTab } from './address.js';
 
@@ -45,6 +45,7 @@ export function pageHeader({ element }) {
   new MutationObserver(dark).observe(body, { attributeFilter: ['class'] });
   dark();
   new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['id'] });
+  keepSliders(element);
   explainTerms(element);
   followTabs();
   subscribe('open-tab', element, openTab);

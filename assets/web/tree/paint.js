@@ -54,9 +54,10 @@ const SMALL = 12; // pixels of what stands beside a mark; the view may draw all 
  * @param {number} y0
  * @param {number} x1
  * @param {number} y1
+ * @param {number} [turn] where it is steep, as a part of the way
  */
-export function curve(x0, y0, x1, y1) {
-  const m = (x0 + x1) / 2;
+export function curve(x0, y0, x1, y1, turn = 0.5) {
+  const m = x0 + turn * (x1 - x0);
   return y0 === y1 ? `M${x0} ${y0}H${x1}` : `M${x0} ${y0}C${m} ${y0} ${m} ${y1} ${x1} ${y1}`;
 }
 
@@ -192,7 +193,7 @@ function paintEdge(parent, mark, outcome, begin, { xs, dy, unit, below }) {
   const first = below && y === mark.y ? xs[x] + 9 * unit : begin;
   const d = mark.stair
     ? `M${xs[x]} ${y * dy + 9 * unit}V${mark.y * dy}H${end}`
-    : curve(first, y * dy, end, mark.y * dy);
+    : curve(first, y * dy, end, mark.y * dy, below ? 0.2 : 0.5); // between labels
   const look = { class: `edge ${outcome}`, d, 'stroke-width': wide.toFixed(2) };
   makeSvg('path', { ...look, 'data-key': mark.key }, parent);
 }

@@ -41,7 +41,7 @@ export function measure(svg, wide, dense, outlined, before) {
   const width = before?.font === font ? before.width : ruler(font);
   const roomy = presents() ? 1.5 : 1.8; // so that a projector shows ten rows
   const line = dense ? 1.3 : roomy;
-  const column = dense ? { below: 36, beside: 72 } : { below: 44, beside: 64 };
+  const column = dense ? { below: 38, beside: 72 } : { below: 44, beside: 64 };
   const isStair = wide === Infinity;
   const dx = isStair ? 2 * size : (below ? column.below : column.beside) * unit;
   const least = { dx, dy: size * (below ? 2.5 : line) };

@@ -12,15 +12,14 @@ from collections.abc import Sequence
 from itertools import chain, takewhile
 
 import numpy as np
-import torch
 from transformers import PreTrainedTokenizerBase
 
 from ..passes.cache import Pass
-from ..passes.device_logits import DeviceLogits
+from ..passes.device_logits import DeviceLogits, push
 from ..passes.huggingface import HuggingFaceModel
 from ..sampling.distributions import Logits, softmax
 from ..tree import Nodes, TokenIds, TokenTree
-from .heads.draft_logits import on_target_vocabulary
+from .heads.draft_logits import DraftLogits
 from .text import bytes_of
 
 Vocabulary = Sequence[
@@ -100,12 +99,14 @@ class Translation:
     def logits(self, logits: Logits, rows: list[int]) -> Logits:
         """Rows of the draft's logits over the target's tokens, [len(rows), V], where they are; -inf
         if not common."""
-        on_device = isinstance(logits, DeviceLogits)
-        tensor = logits.tensor if on_device else torch.from_numpy(np.asarray(logits))
-        target_ids = torch.from_numpy(self.target_ids).to(tensor.device)
         # What the draft cannot say has no probability; over the rest softmax renormalises.
-        columns = tensor[rows][:, torch.from_numpy(self.draft_ids).to(tensor.device)]
-        return on_target_vocabulary(columns, target_ids, self.width, on_device)
+        values: Logits
+        if isinstance(logits, DeviceLogits):
+            tensor = logits.tensor[rows]
+            values = DeviceLogits(tensor[:, push(self.draft_ids, tensor.device)])
+        else:
+            values = np.asarray(logits)[rows][:, self.draft_ids]
+        return DraftLogits(values, self.target_ids, self.width)
 
     def common_mass(self, target: HuggingFaceModel, text: TokenIds) -> float:
         """The mean probability that the target gives to common tokens along a text, token ids, at

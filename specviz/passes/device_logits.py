@@ -36,7 +36,11 @@ def push(array: np.ndarray, device: torch.device) -> torch.Tensor:
 
 def pull(tensor: torch.Tensor) -> np.ndarray:
     """A tensor on the host in one transfer, which waits until the device is done."""
-    return tensor.cpu().numpy()
+    # A GPU copies to pinned memory several times as fast, and so does `to` where it does not wait.
+    host = tensor.to("cpu", non_blocking=True)
+    if tensor.is_cuda:
+        torch.cuda.current_stream(tensor.device).synchronize()
+    return host.numpy()
 
 
 class DeviceLogits:

@@ -276,13 +276,13 @@ def attend(
 
 
 def rms_norm(x: torch.Tensor, weight: torch.Tensor, eps: float) -> torch.Tensor:
-    """x / rms(x) * weight, on a CPU in one call, elsewhere rounded where transformers' module
-    rounds; by a weight in float32 (Gemma's) it is rounded once, behind the product."""
-    if x.is_cpu and x.dtype == weight.dtype:
+    """x / rms(x) * weight, in one call; by a weight in float32 (Gemma's) it is rounded once, behind
+    the product."""
+    if x.dtype == weight.dtype:
         return torch.rms_norm(x, weight.shape, weight, eps)
     x32 = x.float()
     normed = x32 * torch.rsqrt(x32.pow(2).mean(-1, keepdim=True) + eps)
-    return (weight * normed.to(weight.dtype)).to(x.dtype)
+    return (weight * normed).to(x.dtype)
 
 
 def direct_forward(model: PreTrainedModel) -> DirectForward | None:

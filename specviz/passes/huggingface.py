@@ -66,6 +66,8 @@ class HuggingFaceModel:
         self.has_kinds = bool(getattr(config, "layer_types", None))
         # Whether logits stay where they are until they are read.
         self.lazy = self.device.type == "cuda"
+        if self.lazy:  # cuDNN's plans a pass of each new length anew, and most lengths are new
+            torch.backends.cuda.enable_cudnn_sdp(False)
         # On a GPU: passes of fixed shape, which can be captured.
         self.static = StaticPasses(self.direct) if self.lazy and self.direct is not None else None
         # Bytes of weights read per second, where passes read them from disk.

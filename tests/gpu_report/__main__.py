@@ -37,16 +37,17 @@ LLAMA_68M = "random:llama-68m"
 HEADS = ("eagle", "block", "early-exit:layers=10")
 PARTS = {
     "machine": Part(30, "about.about"),
-    "right-smollm2": Part(100, "right.right", ("smollm2", None, HEADS)),
-    "right-llama-68m": Part(60, "right.right", (LLAMA_68M, LLAMA_68M, ("model",))),
-    "right-grouped": Part(60, "right.right", ("random:tinyllama-1.1b", LLAMA_68M, ("model",))),
+    "right-smollm2": Part(120, "right.right", ("smollm2", None, HEADS)),
+    "right-llama-68m": Part(90, "right.right", (LLAMA_68M, LLAMA_68M, ("model",))),
+    "right-grouped": Part(90, "right.right", ("random:tinyllama-1.1b", LLAMA_68M, ("model",))),
     "fast-smollm2": Part(60, "fast.fast", ("smollm2", None)),
     # No shape of a small draft has its vocabulary.
     "fast-llama-3.2-1b": Part(50, "fast.fast", ("random:llama-3.2-1b", "early-exit:2")),
-    "fast-llama-2-7b": Part(60, "fast.fast", ("random:llama-2-7b", LLAMA_68M)),
+    "fast-llama-2-7b": Part(75, "fast.fast", ("random:llama-2-7b", LLAMA_68M)),
     "fast-llama-2-7b-160m": Part(60, "fast.fast", ("random:llama-2-7b", "random:llama-160m")),
     "compiled-smollm2": Part(90, "fast.compiled", ("smollm2", None)),
 }
+MINUTES = sum(part.limit for part in PARTS.values()) / 60
 TINY = {
     "machine": Part(60, "about.about"),
     "right-tiny": Part(60, "right.right", ("random:tiny", "random:tiny", ("model",))),
@@ -97,7 +98,7 @@ def main(argv=None):
     parser.add_argument("--device", default="cuda", help="cuda, cuda:0, ... or cpu")
     parser.add_argument("--out", type=Path, default=Path("gpu-report"), help="a folder")
     parser.add_argument("--part", action="append", help="only parts whose name begins so")
-    parser.add_argument("--minutes", type=float, default=9.5, help="scales the limits of all parts")
+    parser.add_argument("--minutes", type=float, default=MINUTES, help="scales the limits of parts")
     parser.add_argument("--tiny", action="store_true", help="small shapes, for a test")
     parser.add_argument("--only", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
@@ -107,8 +108,10 @@ def main(argv=None):
     if options.only:
         run_here(options.only, parts[options.only], file, Setting(options.device, options.tiny))
         return 0
-    before = len(read(file))
-    scale = options.minutes / (sum(part.limit for part in PARTS.values()) / 60)
+    lines = read(file)
+    before = len(lines)
+    text = ""
+    scale = options.minutes / MINUTES
     arguments = ["--device", options.device, "--out", str(options.out), *["--tiny"] * options.tiny]
     chosen = {}
     for name, part in parts.items():
@@ -122,9 +125,9 @@ def main(argv=None):
         waiting = [chosen[one]() for one in (together if name in together else [name])]
         for wait in waiting:
             wait()
-    lines = read(file)
-    text = markdown(lines)
-    (options.out / "report.md").write_text(text, encoding="utf-8")
+        lines = read(file)
+        text = markdown(lines)
+        (options.out / "report.md").write_text(text, encoding="utf-8")
     print(text)
     return int(any(map(is_wrong, lines[before:])))
 

@@ -40,7 +40,6 @@ def describe(setting):
         "cores": machine()[2],
         "python": platform.python_version(),
         "float32": torch.get_float32_matmul_precision(),
-        "tf32": torch.backends.cuda.matmul.allow_tf32,
         "ok": torch.get_float32_matmul_precision() == "highest",
     }
     for package in ("torch", "transformers", "numpy"):

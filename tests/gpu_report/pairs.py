@@ -1,8 +1,10 @@
 """What the parts of a report share: pairs as a GPU computes them, texts and trees."""
 
+from contextlib import contextmanager
 from copy import copy
 
 import numpy as np
+import torch
 
 from specviz.base.files import TALES
 from specviz.measure.this_machine import prompts
@@ -33,8 +35,20 @@ def never_compiled():
 def as_on_a_gpu(model):
     """Let rows stay on their device and passes have a fixed shape."""
     model.lazy = True
-    if getattr(model, "direct", None) is not None:
-        model.static = StaticPasses(model.direct)
+    forward = model if hasattr(model, "read_static") else getattr(model, "direct", None)
+    if forward is not None:
+        model.static = StaticPasses(forward)
+
+
+@contextmanager
+def cudnn_attention(is_on):
+    """With cuDNN's attention, as torch has it by default, or without it, as models here do."""
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    torch.backends.cuda.enable_cudnn_sdp(is_on)
+    try:
+        yield
+    finally:
+        torch.backends.cuda.enable_cudnn_sdp(before)
 
 
 def without_graphs(model):

@@ -154,14 +154,14 @@ def runs(checks):
     """Whole runs, with the shares of a step."""
     rows = []
     for check, line in checks.items():
-        if not check.startswith("run") or "speedup" not in line:
-            continue
-        margin = line["speedup_margin"]
-        spread = f" ± {margin:.2f}" if margin is not None else ""
-        shares = [f"{100 * share:.0f} %" for share in line["shares"].values()]
-        columns = [check.removeprefix("run, "), line["tokens_per_s"], line["plain_tokens_per_s"]]
-        columns += [f"{line['speedup']:.2f}{spread}", line["tokens_per_pass"], line["step_ms"]]
-        rows.append([*columns, *shares])
+        for row in line["rows"] if check.startswith("runs") and "rows" in line else ():
+            spread = ""
+            if row["speedup_margin"] is not None:
+                spread = f" ± {row['speedup_margin']:.2f}"
+            columns = [f"{row['name']}, {check.removeprefix('runs, ')}", row["tokens_per_s"]]
+            columns += [row["plain_tokens_per_s"], f"{row['speedup']:.2f}{spread}"]
+            shares = [f"{100 * share:.0f} %" for share in row["shares"].values()]
+            rows.append([*columns, row["tokens_per_pass"], row["step_ms"], *shares])
     head = ["run", "tokens a second", "plain", "ratio", "tokens a pass", "step, ms"]
     goal = "\nGoal: verify and other at most 10 % of a step at T 0.\n" * bool(rows)
     return table([*head, "draft", "target", "verify", "other"], rows) + goal

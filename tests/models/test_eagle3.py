@@ -23,6 +23,7 @@ from specviz.models.heads.loading import (
 )
 from specviz.models.huggingface_pair import HuggingFacePair
 from specviz.passes import direct, graphs
+from specviz.passes.device_logits import DeviceLogits
 from specviz.passes.huggingface import HuggingFaceModel
 from specviz.sampling.distributions import Sampling, distributions_of, probabilities
 from specviz.training.pair import new_model
@@ -406,7 +407,13 @@ def test_rows_over_the_draft_vocabulary_are_those_over_the_whole(sampling):
     values, ids = rng.normal(size=(3, 9)).astype(np.float32), np.sort(rng.permutation(30)[:9])
     logits = DraftLogits(values, ids, 30)
     rows = distributions_of(logits, sampling)
+    lazy = DraftLogits(DeviceLogits(torch.from_numpy(values)), ids, 30)
+    on_device = distributions_of(lazy, sampling, ahead=2)
     for node in range(3):
         expected = probabilities(np.asarray(logits)[node], sampling)
         np.testing.assert_allclose(rows[node], expected, atol=1e-12)
+        np.testing.assert_allclose(on_device[node], expected, atol=1e-12)
+        if sampling.temperature:
+            ranks = sorted(ids.tolist(), key=lambda token: (-expected[token], token))
+            assert on_device[node].ranked == [token for token in ranks if expected[token]]
         np.testing.assert_array_equal(logits[node], np.asarray(logits)[node])

@@ -192,5 +192,5 @@ def test_greedy_text_is_that_of_transformers_with_a_draft_of_another_family(tmp_
 def test_logits_that_stay_on_a_device_are_translated_there():
     logits = np.arange(12, dtype=np.float32).reshape(3, 4)
     rows = WORDS.logits(DeviceLogits(torch.from_numpy(logits)), [2, 0, 2])
-    assert isinstance(rows, DeviceLogits)
+    assert isinstance(rows.values, DeviceLogits)
     np.testing.assert_array_equal(np.asarray(rows), WORDS.logits(logits, [2, 0, 2]))

@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer
@@ -22,11 +21,11 @@ from transformers.models.llama.modeling_llama import LlamaDecoderLayer
 from ...base.codec import JsonObject
 from ...base.errors import ParameterError
 from ...passes.cache import TreeCache
-from ...passes.device_logits import DeviceLogits
 from ...passes.direct import attend
 from ...passes.huggingface import HuggingFaceModel
+from ...sampling.distributions import Logits
 from ...tree import Nodes, TokenIds, TokenTree
-from .draft_logits import DraftLogits, on_target_vocabulary
+from .draft_logits import on_target_vocabulary
 from .eagle3 import attention_dtype, rotary_table, rotate
 from .folder import layer_config, load_drafter
 
@@ -207,7 +206,7 @@ class BlockSession:
         self._state = states[0, -1]
 
     @torch.inference_mode()
-    def forward(self, tree: TokenTree, nodes: Nodes) -> np.ndarray | DeviceLogits | DraftLogits:
+    def forward(self, tree: TokenTree, nodes: Nodes) -> Logits:
         """Logits after `nodes`, none of which is deeper than `block` - 1; a pass with the first of
         a step."""
         target = self.model.target

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
-import torch
 from numpy.typing import DTypeLike
 from torch import Tensor
 
 from ...passes.device_logits import DeviceLogits
-from ...sampling.distributions import Distributions, Index, Sampling, probabilities
+from ...sampling.distributions import (
+    Distributions,
+    Index,
+    RowWithTopTokens,
+    Sampling,
+    distributions_of,
+)
 
 
 class DraftLogits:
     """Logits over the target's vocabulary, -inf but for the draft's tokens.
 
     Args:
-        values: of the draft's tokens, float32 [n, tokens].
-        ids: the target's id of each, [tokens].
+        values: of the draft's tokens, float32 [n, tokens], perhaps on a device.
+        ids: the target's id of each, rising, [tokens].
         width: V, the size of the target's vocabulary.
     """
 
-    def __init__(self, values: np.ndarray, ids: np.ndarray, width: int) -> None:
+    def __init__(self, values: np.ndarray | DeviceLogits, ids: np.ndarray, width: int) -> None:
         self.values = values
         self.ids = ids
         self.shape = (len(values), width)
@@ -41,7 +48,7 @@ class DraftLogits:
 
     def rows(self, sampling: Sampling, ahead: int = 1) -> DraftRows:
         """Their probability distributions."""
-        return DraftRows(self, sampling)
+        return DraftRows(self, sampling, ahead)
 
 
 class DraftRows(Distributions):
@@ -49,17 +56,24 @@ class DraftRows(Distributions):
 
     logits: DraftLogits
 
+    def __init__(self, logits: DraftLogits, sampling: Sampling, ahead: int) -> None:
+        super().__init__(logits, sampling)
+        self._own = distributions_of(logits.values, sampling, ahead)
+
     def __getitem__(self, node: int) -> np.ndarray:
         if node not in self._rows:
-            row = np.zeros(self.logits.shape[1])
-            row[self.logits.ids] = probabilities(self.logits.values[node], self.sampling)
+            own = self._own[node]
+            ids = self.logits.ids
+            row = np.zeros(self.logits.shape[1]).view(RowWithTopTokens)
+            row[ids] = own
+            # Without mass they are as probable as all that the draft cannot say.
+            first = ids[getattr(own, "ranked", [])].tolist()
+            row.ranked = [token for token in first if row[token]]
             self._rows[node] = row
         return self._rows[node]
 
 
-def on_target_vocabulary(
-    logits: Tensor, ids: Tensor, width: int, lazy: bool
-) -> DraftLogits | DeviceLogits:
+def on_target_vocabulary(logits: Tensor, ids: Tensor, width: int, lazy: bool) -> DraftLogits:
     """Logits of the draft's tokens, [n, tokens], as logits over the target's vocabulary.
 
     Args:
@@ -68,8 +82,11 @@ def on_target_vocabulary(
         width: V, the size of the target's vocabulary.
         lazy: whether they stay on their device.
     """
-    if not lazy:
-        return DraftLogits(logits.cpu().numpy(), ids.cpu().numpy(), width)
-    whole = logits.new_full((len(logits), width), -torch.inf)
-    whole[:, ids] = logits
-    return DeviceLogits(whole)
+    values = DeviceLogits(logits) if lazy else logits.cpu().numpy()
+    return DraftLogits(values, on_host(ids), width)
+
+
+@lru_cache(maxsize=4)
+def on_host(ids: Tensor) -> np.ndarray:
+    """The ids of a draft's tokens, which are asked for in every pass."""
+    return ids.cpu().numpy()

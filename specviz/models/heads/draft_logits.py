@@ -82,11 +82,11 @@ def on_target_vocabulary(logits: Tensor, ids: Tensor, width: int, lazy: bool) ->
         width: V, the size of the target's vocabulary.
         lazy: whether they stay on their device.
     """
-    values = DeviceLogits(logits) if lazy else logits.cpu().numpy()
+    values = DeviceLogits(logits) if lazy else logits.float().cpu().numpy()
     return DraftLogits(values, on_host(ids), width)
 
 
-@lru_cache(maxsize=4)
+@lru_cache
 def on_host(ids: Tensor) -> np.ndarray:
     """The ids of a draft's tokens, which are asked for in every pass."""
     return ids.cpu().numpy()

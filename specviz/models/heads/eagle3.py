@@ -22,7 +22,7 @@ from transformers.models.qwen3.modeling_qwen3 import Qwen3DecoderLayer
 
 from ...passes.cache import Pass, TreeCache, additive_mask
 from ...passes.compiled import compiler_for
-from ...passes.device_logits import DeviceLogits, push
+from ...passes.device_logits import push
 from ...passes.direct import Cache, attend, rms_norm
 from ...passes.graphs import StaticPasses, cuda_graphs
 from ...passes.huggingface import HuggingFaceModel, HuggingFaceSession
@@ -268,13 +268,11 @@ class Eagle3Model:
         return self.head.logits(guesses), guesses
 
     @torch.inference_mode()
-    def logits_of(self, states: Tensor) -> DraftLogits | DeviceLogits:
+    def logits_of(self, states: Tensor) -> DraftLogits:
         """Logits over the target's vocabulary, [n, V], of guessed states [n, width]."""
         return self._on_target_vocabulary(self.head.logits(states))
 
-    def _on_target_vocabulary(self, logits: Tensor) -> DraftLogits | DeviceLogits:
-        if not self.lazy:
-            logits = logits.float()  # which numpy knows
+    def _on_target_vocabulary(self, logits: Tensor) -> DraftLogits:
         return on_target_vocabulary(logits, self.ids, self.vocab_size, self.lazy)
 
 

@@ -39,7 +39,7 @@ def pull(tensor: torch.Tensor) -> np.ndarray:
     # A GPU copies to pinned memory several times as fast, and so does `to` where it does not wait.
     host = tensor.to("cpu", non_blocking=True)
     if tensor.is_cuda:
-        torch.cuda.current_stream(tensor.device).synchronize()
+        torch.cuda.synchronize(tensor.device)
     return host.numpy()
 
 

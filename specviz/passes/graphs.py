@@ -260,9 +260,11 @@ def slots_bucket(slots: int) -> int:
 def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:
     """A `capture` for `StaticPasses`: all its graphs share one pool of memory, as no two of them
     run at once."""
-    pool = torch.cuda.graph_pool_handle()
+    # Never dropped, although others are: torch refuses a pool that has lost its last graph.
+    first = None
 
     def capture(run: Run) -> Run:
+        nonlocal first
         with torch.cuda.device(device):
             here = torch.cuda.current_stream()
             side = torch.cuda.Stream()
@@ -273,8 +275,9 @@ def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:
                     expected = run()[0]
             here.wait_stream(side)
             graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
+            with torch.cuda.graph(graph, first and first.pool(), capture_error_mode="thread_local"):
                 result = run()
+            first = first or graph
             graph.replay()
             # A tolerance for half precision; NaN, for which no comparison is true, fails as well.
             if not (result[0] - expected).abs().max() <= 0.05 * expected.abs().max():

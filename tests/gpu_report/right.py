@@ -65,6 +65,7 @@ def right(lines, setting: Setting, target, draft, drafters):
         builder = f"eagle2:size={nodes[-1]}"
         name = f"greedy, from {start} to {start + further} tokens, {builder}"
         lines.check(name, greedy, pair, [text], builder, drafters[0], further)
+    lines.check("graphs to the end", graphs_to_the_end, pair)
     if setting.on_cpu or not is_random(pair):  # else the CPU would draw other weights
         lines.check("T 1 as on the CPU", same_seed, pair, asked[:2], tokens // 2, target, draft)
 
@@ -195,6 +196,13 @@ def greedy(pair, prompts, builder, drafter, tokens, known=None):
         "texts": len(prompts),
         "parted": parted,
     }
+
+
+def graphs_to_the_end(pair):
+    """Whether no capture failed, also behind a block of keys that was outgrown."""
+    models = filter(None, (pair.target, pair.draft, pair.head))
+    passes = [static for model in models if (static := getattr(model, "static", None))]
+    return {"ok": not any(static._off for static in passes), "models": len(passes)}
 
 
 def equal_tokens(text, other):

@@ -6,6 +6,7 @@ import gc
 import logging
 import threading
 import types
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -210,6 +211,45 @@ def test_early_exit_drafts_keep_the_plain_pass():
     for _ in range(4):
         random_run(draft, rng, target=target)
     assert target.static.passes and not draft.static.passes
+
+
+def test_graphs_that_are_dropped_leave_their_pool_alive(monkeypatch):
+    """As torch has it: a pool lives as long as one of its graphs, and cannot be used afterwards."""
+    alive = weakref.WeakSet()
+
+    class Graph:
+        def pool(self):
+            return self._pool
+
+        def replay(self):
+            pass
+
+    @contextlib.contextmanager
+    def capture(graph, pool, capture_error_mode):
+        assert pool is None or any(one.pool() is pool for one in alive), "the pool is gone"
+        graph._pool = pool or object()
+        alive.add(graph)
+        yield
+
+    stream = types.SimpleNamespace(wait_stream=lambda other: None)
+    fakes = {
+        "device": contextlib.nullcontext,
+        "stream": contextlib.nullcontext,
+        "current_stream": lambda: stream,
+        "Stream": lambda: stream,
+        "CUDAGraph": Graph,
+        "graph": capture,
+    }
+    for name, fake in fakes.items():
+        monkeypatch.setattr(torch.cuda, name, fake)
+    capture_graph = graphs.cuda_graphs(torch.device("cuda"))
+    logits = torch.ones(2, 3)
+    for _ in range(3):
+        replay = capture_graph(lambda: (logits, logits))
+        assert replay()[0] is logits
+        del replay
+        gc.collect()
+    assert len({id(one.pool()) for one in alive}) == 1
 
 
 def test_slots_are_rounded_up_by_a_quarter_at_most(monkeypatch):

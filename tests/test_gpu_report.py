@@ -41,7 +41,15 @@ def test_every_part_leaves_lines_and_tables(file):
     found = {check for part, check in checks if part == "right-tiny"}
     assert found >= {"logits of 6 nodes", "graph of 5 nodes", "greedy", "T 1 as on the CPU"}
     found = {check for part, check in checks if part == "fast-tiny"}
-    assert found >= {"first steps", "passes", "runs", "costs", "transformers", "growing text"}
+    assert found >= {
+        "first steps",
+        "passes",
+        "runs",
+        "costs",
+        "transformers",
+        "growing text",
+        "kernels of 4 nodes",
+    }
     text = markdown(lines)
     assert "random:tiny" in text and "Random weights" in text and "no**" not in text
     assert (file.parent / "profile-random-tiny-random-tiny.json").is_file()

@@ -1,6 +1,7 @@
 """What a device is: its name, its memory bandwidth and its matrix products."""
 
 import platform
+import shutil
 import subprocess
 from importlib.metadata import version
 from statistics import median
@@ -45,14 +46,15 @@ def describe(setting):
     for package in ("torch", "transformers", "numpy"):
         facts[package] = version(package)
     if not setting.on_cpu:
-        about_it = torch.cuda.get_device_properties(setting.device)
-        facts["memory_gib"] = round(about_it.total_memory / 2**30, 1)
-        facts["capability"] = f"{about_it.major}.{about_it.minor}"
-        facts["multiprocessors"] = about_it.multi_processor_count
+        properties = torch.cuda.get_device_properties(setting.device)
+        facts["memory_gib"] = round(properties.total_memory / 2**30, 1)
+        facts["capability"] = f"{properties.major}.{properties.minor}"
+        facts["multiprocessors"] = properties.multi_processor_count
         facts["cuda"] = torch.version.cuda
         facts["cudnn"] = torch.backends.cudnn.version()
-        query = ["nvidia-smi", "--query-gpu=driver_version,power.limit", "--format=csv,noheader"]
-        facts["driver"] = subprocess.run(query, capture_output=True, text=True).stdout.strip()
+        if shutil.which("nvidia-smi"):
+            query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+            facts["driver"] = subprocess.run(query, capture_output=True, text=True).stdout.strip()
     return facts
 
 

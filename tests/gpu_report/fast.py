@@ -69,6 +69,8 @@ def fast(lines, setting: Setting, target, draft):
         assistant = {"assistant_model": pair.draft.model}
         lines.check("transformers, assisted", generate, pair, asked, tokens, assistant)
     lines.check("transformers, dynamic cache", generate, pair, asked, tokens)
+    for nodes in (1, sizes[-1] if setting.tiny else 128):
+        lines.check(f"kernels of {nodes} nodes", kernels, pair, setting, nodes)
 
 
 STATIC = {"cache_implementation": "static", "disable_compile": True}
@@ -126,6 +128,35 @@ def passes(pair, setting, sizes, repeats):
             ratio = row["graph"] / rows[0]["graph"]
     weights = sum(weight.nbytes for weight in model.model.parameters())
     return {"rows": rows, "ratio_128": ratio, "goal": PASSES_GOAL, "weight_bytes": weights}
+
+
+def kernels(pair, setting, nodes):
+    """What a device does in one pass over `nodes` nodes: how many kernels, for how long, and the
+    longest of them, in milliseconds a pass."""
+    text = text_of(pair, 20 if setting.tiny else TEXT)
+    session = pair.target.open(text)
+    tree = random_tree(np.random.default_rng(nodes), text, nodes, vocabulary(pair.target))
+    for _ in range(4):
+        timed(setting, session, tree)
+    kind = torch.profiler.ProfilerActivity
+    kinds = [kind.CPU] if setting.on_cpu else [kind.CPU, kind.CUDA]
+    repeats = 2 if setting.tiny else 5
+    with torch.profiler.profile(activities=kinds) as profile:
+        for _ in range(repeats):
+            timed(setting, session, tree)
+    spent = []
+    for event in profile.key_averages():
+        on_device = event.device_type != torch.autograd.DeviceType.CPU
+        microseconds = event.self_device_time_total if on_device else event.self_cpu_time_total
+        if on_device != setting.on_cpu:
+            spent.append((microseconds / repeats / 1000, event.count / repeats, event.key[:60]))
+    spent.sort(reverse=True)
+    return {
+        "nodes": nodes,
+        "ms": sum(ms for ms, _, _ in spent),
+        "kernels": sum(count for _, count, _ in spent),
+        "longest": [[name, count, ms] for ms, count, name in spent[:8]],
+    }
 
 
 def growing(pair, setting, steps):

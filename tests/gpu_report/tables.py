@@ -112,6 +112,11 @@ def speeds(checks):
     if "with_cudnn" in grown:
         rows = [[name, *grown[name].values()] for name in ("with_cudnn", "without_cudnn")]
         text.append(table(["plain passes behind a growing text", "median ms", "longest ms"], rows))
+    for line in checks.values():
+        if "longest" in line:
+            head = f"{line['kernels']:.0f} kernels of a pass of {line['nodes']} nodes"
+            rows = [["all", line["kernels"], line["ms"]], *line["longest"]]
+            text.append(table([head, "calls", "ms"], rows))
     text.append(costs(checks.get("costs", {}).get("table")))
     text.append(runs(checks))
     rows = []

@@ -33,12 +33,8 @@ from .pairs import (
     without_graphs,
 )
 
-BUILDERS = {
-    "chain of 5": "chain:depth=5",
-    "tree of 16": "eagle2:size=16",
-    "tree of 64": "eagle2:size=64",
-    "tree of 128": "eagle2:size=128",
-}
+SIZES = (16, 64, 128)  # of the trees of runs
+TREES = {0.0: "eagle2", 1.0: "sequoia"}  # by temperature
 TEXT = 260  # tokens before a timed pass: with up to 252 nodes all shapes have 512 slots
 PASSES_GOAL = 1.1  # a pass of 128 nodes over one of 1
 REST_GOAL = 0.1  # verify and other over a step at temperature 0
@@ -49,7 +45,6 @@ def fast(lines, setting: Setting, target, draft):
     pair = load(setting, target, draft, "float32" if setting.tiny else "auto")
     random = is_random(pair)
     sizes = (1, 4) if setting.tiny else (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 768)
-    builders = {"chain of 5": "chain:depth=5"} if setting.tiny else BUILDERS
     repeats = 21
     tokens, rounds = 96, 2
     if random:  # larger shapes, whose texts say nothing
@@ -60,7 +55,10 @@ def fast(lines, setting: Setting, target, draft):
     lines.add("pair", info=pair.info, random=random, device=name_of(setting))
     lines.check("first steps", first_steps, pair)
     lines.check("passes", passes, pair, setting, sizes, repeats)
-    for temperature in (0.0, 1.0):
+    for temperature, tree in TREES.items():
+        builders = {"chain of 5": "chain:depth=5"}
+        for size in () if setting.tiny else SIZES:
+            builders[f"tree of {size}"] = f"{tree}:size={size}"
         name = f"runs, T {temperature:g}"
         lines.check(name, timed_runs, pair, asked, builders, temperature, tokens, rounds)
     lines.check("transformers, static cache", generate, pair, asked, tokens, STATIC)
@@ -199,7 +197,7 @@ def timed_runs(pair, prompts, builders, temperature, tokens, rounds):
             {
                 "name": row.name,
                 "builder": str(config.builder),
-                "drafter": str(config.drafter),
+                "drafter": str(config.for_pair(pair).drafter),
                 "rule": config.verifier.name,
                 "shares": shares,
                 "rest": shares["verify"] + shares["other"],

@@ -30,7 +30,7 @@ MACHINES = {"in memory": BLUE, "on disk": "#c77700", "on this machine": GREEN}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SIGNS = str.maketrans("\n\t \r", "↵⇥·↵")  # for white space
 FAMILY = "ui-sans-serif, system-ui, sans-serif"  # as the page
-LABEL_HEIGHT = 0.09  # of the height of a figure of the page
+LABEL_HEIGHT = 0.11  # of the height of a figure of the page
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
 
 

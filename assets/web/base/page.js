@@ -104,6 +104,21 @@ export function keepSliders(element) {
   });
 }
 
+/** Presented, a swipe across the screen is an arrow key. @param {Element} element */
+export function arrowsBySwipe(element) {
+  let begin = { clientX: 0, clientY: 0 };
+  onPage(element, 'touchstart', ({ touches }) => {
+    begin = touches[0];
+  });
+  onPage(element, 'touchend', ({ target, changedTouches: [{ clientX, clientY }] }) => {
+    const across = clientX - begin.clientX;
+    if (!presents() || target.closest('input, .sv-chart')) return;
+    if (Math.abs(across) < Math.max(60, 2 * Math.abs(clientY - begin.clientY))) return;
+    const key = across < 0 ? 'ArrowRight' : 'ArrowLeft';
+    document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+  });
+}
+
 export const presents = () => document.documentElement.id === 'sv-present';
 
 /**
@@ -117,6 +132,12 @@ export function turnsPages(box) {
   const back = () => turn(-1);
   const acts = { ' ': next, ArrowRight: next, PageDown: next, ArrowLeft: back, PageUp: back };
   keys(box, () => (presents() ? acts : {}));
+  function count() {
+    const [at, all] = [box.scrollTop, box.scrollHeight].map(y => Math.round(y / box.clientHeight));
+    box.dataset.page = `${at + 1} of ${all}`;
+  }
+  box.addEventListener('scroll', count);
+  onResize(box, count);
   return turn;
 }
 

@@ -64,7 +64,8 @@ export function lessonBook(element, start, server) {
   const root = query(element, '.sv-lessons', HTMLElement);
   const $ = finder(root, 'sv-lesson-');
   const list = query(root, '.sv-lessons-list', HTMLElement);
-  const player = runPlayer($('run', HTMLElement), { save: server.save, onPlace: check });
+  const move = (/** @type {number} */ by) => (presents() ? advance(by) : player.position.move(by));
+  const player = runPlayer($('run', HTMLElement), { save: server.save, onPlace: check, move });
   // The sentence above the tree says what the lesson shows; a card comes at what is touched.
   const touched = () => root.classList.remove('sv-idea');
   for (const kind of ['pointerdown', 'keydown']) $('run').addEventListener(kind, touched);
@@ -242,9 +243,9 @@ export function lessonBook(element, start, server) {
       if (shiftKey) return {};
       const large = presents();
       const isListed = list.contains(/** @type {Node} */ (target));
-      const move = large ? advance : choose;
+      const go = large ? advance : choose;
       return {
-        ...((large || isListed) && { ArrowLeft: () => move(-1), ArrowRight: () => move(1) }),
+        ...((large || isListed) && { ArrowLeft: () => go(-1), ArrowRight: () => go(1) }),
         ...(large && { PageUp: () => open(number - 1), PageDown: () => open(number + 1) }),
       };
     },

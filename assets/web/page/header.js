@@ -4,7 +4,7 @@
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
 import { closedByEscape } from '../base/escape.js';
-import { keepSliders, menu, onPage, present, presents } from '../base/page.js';
+import { arrowsBySwipe, keepSliders, menu, onPage, present, presents } from '../base/page.js';
 import { explainTerms } from '../base/terms.js';
 import { followTabs, openTab } from './address.js';
 
@@ -24,7 +24,10 @@ export function pageHeader({ element }) {
     event.preventDefault();
     present(false);
   });
-  query(view, '.sv-present-button').addEventListener('click', () => present(true));
+  query(view, '.sv-present-button').addEventListener('click', () => {
+    history.pushState(history.state, '', location.href); // Back ends it
+    present(true);
+  });
   closedByEscape(element, 'page', () => {
     const wasPresented = presents();
     present(false);
@@ -34,6 +37,7 @@ export function pageHeader({ element }) {
   onPage(element, 'click', ({ target, detail }) => {
     const tab = target.closest?.('[role=tab]');
     if (detail && presents()) tab?.blur();
+    if (tab) query(element, '.sv-tabs').open = false;
   });
   onPage(element, 'fullscreenchange', () => {
     if (!document.fullscreenElement) present(false);
@@ -46,6 +50,7 @@ export function pageHeader({ element }) {
   dark();
   new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['id'] });
   keepSliders(element);
+  arrowsBySwipe(element);
   explainTerms(element);
   followTabs();
   subscribe('open-tab', element, openTab);

@@ -34,6 +34,7 @@ import { checkSumOf, compared } from './share.js';
  * @property {(run: Run) => void} [opened] sets the controls to an opened run's
  * @property {(place: string, isPicked: boolean) => void} [onPlace] another step is on the screen,
  *   or a node is pointed at or picked
+ * @property {(by: number) => unknown} [move] what the arrows do, in place of a step
  * @property {(run: Run) => void} [address] makes the address of the page open a run again
  * @property {Place | null} [request] where the link of the page leads
  */
@@ -67,7 +68,8 @@ export function runPlayer(element, around = {}) {
     say,
     replace,
   });
-  const controls = playerControls(element, { tree, position, show, pick });
+  const { move = position.move } = around;
+  const controls = playerControls(element, { tree, position, show, pick, move });
 
   // ---- what arrives ----
 

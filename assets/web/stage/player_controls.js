@@ -14,12 +14,13 @@ import { onToken } from '../base/ribbon.js';
  * @param {import('./playback.js').Playback} on.position
  * @param {(index: number, key?: string) => void} on.show a step and a node of it
  * @param {(key: string | null) => void} on.pick
+ * @param {(by: number) => unknown} on.move
  */
-export function playerControls(element, { tree, position, show, pick }) {
+export function playerControls(element, { tree, position, show, pick, move }) {
   const $ = finder(element);
   const acts = {
-    back: () => void position.move(-1),
-    forward: () => void position.move(1),
+    back: () => void move(-1),
+    forward: () => void move(1),
     play: position.toggle,
   };
   const writeBar = playerBar(element, acts, at => show(at));

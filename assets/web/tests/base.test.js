@@ -4,7 +4,7 @@ import test from 'node:test';
 import { barTable } from '../base/bars.js';
 import { keys } from '../base/keys.js';
 import { closedByEscape } from '../base/escape.js';
-import { keepSliders, onPage, onResize, present, presents } from '../base/page.js';
+import { onPage, onResize, present, presents } from '../base/page.js';
 import { placeOf, placeIn, placeText } from '../base/place.js';
 import { follow, pathOf, spansOf } from '../base/ribbon.js';
 import { termed } from '../base/terms.js';
@@ -140,20 +140,6 @@ test('the first use of a term in a text explains itself', () => {
     parts('min(1, p / q), p/q, top-p, P[k], map'),
     'min(1, p / q), p/q, top-p, P[k], map',
   );
-});
-
-test('a finger that begins on a slider and scrolls the page leaves the slider as it was', () => {
-  const document = freshPage('<div></div><input type="range">');
-  const [box, input] = document.body.children;
-  const heard = [];
-  input.addEventListener('input', () => heard.push(input.value));
-  globalThis.Event = globalThis.window.Event;
-  keepSliders(box);
-  input.value = '3';
-  fire(input, 'pointerdown');
-  input.value = '8'; // where the finger is
-  fire(input, 'pointercancel');
-  assert.deepEqual([input.value, heard], ['3', ['3']]);
 });
 
 test('presenting is one class, and pictures are drawn again', () => {

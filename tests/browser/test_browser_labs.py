@@ -150,6 +150,9 @@ def test_six_trees_one_of_them_large_with_its_mask(page):
     expect(tree.locator(".above")).to_have_count(3)  # it, its parent, the root: what it attends to
     row = page.locator(".sv-lab-mask .row").get_attribute("y")
     assert row == tree.locator(".node.selected").get_attribute("data-key")
+    page.get_by_role("slider", name="Nodes, at most").fill("40")
+    expect(tree.locator(".node")).to_have_count(40)
+    expect(page.locator(".sv-lab-node")).to_contain_text("Level 2, child 1 of its parent")
     cards.nth(0).click()
     expect(page.locator(".sv-lab-name")).to_contain_text("Chain")
     page.get_by_label("Shown large").select_option("optimal")

@@ -230,16 +230,22 @@ def test_on_a_phone_the_picture_stays_in_view_beside_the_text_that_speaks_of_it(
 
 
 # The steps, of a run of so many, of which something is cut.
-CUT = """steps => { const stage = document.querySelector('.sv-lesson-stage');
+CUT = """async steps => { const stage = document.querySelector('.sv-lesson-stage');
   const box = stage.querySelector('.sv-scroll'), scrub = stage.querySelector('.sv-scrub');
-  return [...Array(steps).keys()].filter(step => {
+  const drawn = () => new Promise(requestAnimationFrame);
+  const cut = [];
+  for (let step = 0; step < steps; step++) {
     scrub.value = step;
     scrub.dispatchEvent(new Event('input'));
+    await drawn();
+    await drawn();
     const hint = getComputedStyle(stage.querySelector('.sv-caption'), '::before').content;
     const pans = (box.scrollWidth > box.clientWidth + 20 ? '↔' : '') +
       (box.scrollHeight > box.clientHeight + 20 ? '↕' : '');  // more than the space around it
-    return stage.scrollHeight > stage.clientHeight + 1 || (pans && !hint.includes(pans));
-  }); }"""
+    if (stage.scrollHeight > stage.clientHeight + 1 || (pans && !hint.includes(pans)))
+      cut.push([step, stage.scrollHeight, stage.clientHeight, pans, hint]);
+  }
+  return cut; }"""
 
 
 def close_numbers(page):

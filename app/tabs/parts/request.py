@@ -54,9 +54,9 @@ def answer(model: type[Request], request: object, work: Callable[[Request], obje
     try:
         return page_json(json_data(work(model.model_validate(request))))
     except ValidationError as error:
-        # One sentence about one mistake, with the field by its name on the page; the value that was
-        # sent is not repeated.
-        first = error.errors(include_url=False, include_input=False)[0]
+        # One sentence about one mistake, with the field by its name on the page and, in a list, the
+        # number of the entry.
+        first = max(error.errors(include_url=False), key=lambda one: len(one["loc"]))
         field = None
         if first["loc"]:
             field = model.model_fields.get(str(first["loc"][0]))
@@ -64,7 +64,10 @@ def answer(model: type[Request], request: object, work: Callable[[Request], obje
         if first["type"] == "value_error":  # a sentence of ours
             text = first["msg"].removeprefix("Value error, ")
         else:
-            text = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}."
+            for at in filter(lambda part: isinstance(part, int), first["loc"]):
+                name += f", entry {at + 1}"
+            got = f"{first['input']!r:.40}"
+            text = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}; got {got}."
     except Exception as error:
         text = explain(error, "The computation failed.")
     return page_json({"error": text})

@@ -129,7 +129,6 @@ export function sharedClock(root, { columns, running, changed }) {
         ArrowLeft: () => step(-1, mine),
         ArrowRight: () => step(1, mine),
         ...column?.tree.keys(event.shiftKey),
-        f: column && (() => column.tree.fit()),
         Home: () => seek(0),
         End: () => seek(limit()),
         ' ': toggle,

@@ -12,7 +12,7 @@ import { lookOf, runKey } from './tokens_over_time.js';
 /** @typedef {import('./types.js').State} State */
 /** @typedef {ReturnType<typeof runColumn>} Column */
 
-const KEYS = 'up and down select a node, left and right change the step, F shows the whole tree';
+const KEYS = 'up and down select a node, left and right change the step';
 
 /** @type {Partial<Record<State, string>>} */
 const BEFORE = { waiting: 'waiting', never: 'not run' }; // the first step

@@ -155,6 +155,7 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {LabTree} tree */
   function open(tree) {
+    const node = nodeLike(large.parents, Number(picture.selected), tree.parents);
     large = tree;
     name = tree.name;
     for (const other of $('cards').children)
@@ -168,7 +169,7 @@ export function treeLab(element, start, askTrees) {
     $('masked').textContent = `Attention mask: ${tree.title}`;
     picture.show(stepOf(tree));
     $('mask').replaceChildren(maskPicture(tree));
-    select(0);
+    select(node);
   }
 
   /** @param {number} node */
@@ -200,6 +201,18 @@ function withoutTexts(text) {
   }
 }
 
+/**
+ * The node of a tree that has the place of one of another, or the nearest above it.
+ * @param {number[]} parents @param {number} node @param {number[]} to @returns {number}
+ */
+function nodeLike(parents, node, to) {
+  if (!node) return 0;
+  const parent = parents[node];
+  const rank = parents.slice(0, node).filter(other => other === parent).length;
+  const above = nodeLike(parents, parent, to);
+  return to.flatMap((other, i) => (other === above ? [i] : []))[rank] ?? above;
+}
+
 /** @param {LabTree} tree */
 const leavesOf = ({ parents }) => parents.length + 1 - new Set(parents).size;
 
@@ -210,13 +223,13 @@ const textOf = vector =>
     .map(level => level.join(', '))
     .join(Array.isArray(vector[0]) ? '; ' : ', ');
 
-/** @param {string} text @returns {number[] | number[][]} */
+/** What is no number is sent as it is, and named in the answer. @param {string} text */
 function vectorOf(text) {
   const levels = text.split(';').map(level =>
     level
       .split(/[\s,[\]()]+/)
       .filter(Boolean)
-      .map(Number),
+      .map(entry => (Number.isNaN(Number(entry)) ? entry : Number(entry))),
   );
   return levels.length > 1 ? levels : levels[0];
 }

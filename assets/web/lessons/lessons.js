@@ -223,12 +223,6 @@ export function lessonBook(element, start, server) {
     else if (!player.position.move(by)) open(number + by, by < 0);
   }
 
-  /** To another name in the list. @param {number} by */
-  async function choose(by) {
-    await open(number + by);
-    /** @type {HTMLElement} */ (list.children[number]).focus();
-  }
-
   query($('exercise'), '.sv-plain').addEventListener('click', () => {
     if (lesson) show(lesson.shows);
   });
@@ -239,16 +233,15 @@ export function lessonBook(element, start, server) {
 
   keys(
     root,
-    ({ target, shiftKey }) => {
-      if (shiftKey) return {};
-      const large = presents();
-      const isListed = list.contains(/** @type {Node} */ (target));
-      const go = large ? advance : choose;
-      return {
-        ...((large || isListed) && { ArrowLeft: () => go(-1), ArrowRight: () => go(1) }),
-        ...(large && { PageUp: () => open(number - 1), PageDown: () => open(number + 1) }),
-      };
-    },
+    ({ shiftKey }) =>
+      presents() && !shiftKey
+        ? {
+            ArrowLeft: () => advance(-1),
+            ArrowRight: () => advance(1),
+            PageUp: () => open(number - 1),
+            PageDown: () => open(number + 1),
+          }
+        : {},
     { own: query(root, '.sv-scrub', HTMLInputElement), first: true },
   );
 

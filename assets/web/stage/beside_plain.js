@@ -10,7 +10,7 @@ const fraction = (part, whole) => (whole ? Math.min(1, part / whole) : 0);
 
 const LOADED_APART =
   'Weights in memory and on disk are loaded separately, once each. The previous run stays below.';
-const WIDE = 1.2; // the best round over the worst, from which on both stand beside their mean
+const WIDE = 1.2; // the best round over the worst, from which on their mean is about right only
 const FASTER = 'times as fast as plain decoding';
 
 /** @param {number} value in seconds */
@@ -46,19 +46,24 @@ export function headlineOf(run) {
   const timed = state === 'running' ? null : speedup;
   // Its rounds do not agree on which is faster: a mean would claim to know.
   const isOpen = Boolean(timed && timed.low <= 1 && timed.high >= 1);
+  const isVague = timed && (timed.rounds === 1 || timed.high > WIDE * timed.low);
+  const times = timed && `${isVague ? 'about ' : ''}${timesText(timed.speedup)}`;
+  const isPart = timing && timing.done < timing.of;
+  const isLeft = isPart && state === 'done' && !note; // by the service, not by its visitor
   const slow = timed && timed.speedup < 1 ? slowReason(timed, figures) : '';
   const perPass = `${figures.per_pass.toFixed(1)} tokens per target pass`;
   const parts = [
     slow,
     timed && `${perPass} instead of 1`,
-    timed && timed.high > WIDE * timed.low && roundsText(timed),
-    timed && timing && timing.done < timing.of && `timed in ${timing.done} of ${timing.of} rounds`,
+    isVague && roundsText(timed),
+    timed && isPart && `timed in ${timing.done} of ${timing.of} rounds`,
+    isLeft && `${timed ? 'then' : 'not timed, as'} other work came first`,
     hasNextSeed && `seed ${new URLSearchParams(head.settings).get('seed')}, the next`,
     exactness(head),
     head.badge,
   ];
   return {
-    strong: timed ? `${isOpen ? rangeText(timed) : timesText(timed.speedup)} ${FASTER}` : perPass,
+    strong: timed ? `${isOpen ? rangeText(timed) : times} ${FASTER}` : perPass,
     text: timed ? `, weights ${head.offload ? 'on disk' : 'in memory'}` : ' instead of 1',
     small: parts.filter(Boolean).join(' · '),
     slow: slow !== '' || isOpen,
@@ -108,14 +113,15 @@ function roundsText({ rounds, low, high }) {
 }
 
 /** @param {Run} run */
-function timingSentence({ speedup, head, state, timing }) {
+function timingSentence({ speedup, head, state, timing, note }) {
   if (speedup) {
     const times = `${duration(speedup.seconds)} against ${duration(speedup.plain_seconds)}`;
     return `${timesText(speedup.speedup)} times as fast: ${times} (${roundsText(speedup)})`;
   }
   if (head.recorded) return 'Plain decoding was not timed with this run.';
   if (state === 'stopped' || (state === 'done' && timing)) {
-    return 'Plain decoding was not timed: the run was stopped.';
+    const why = state === 'stopped' || note ? 'the run was stopped' : 'other work came first';
+    return `Plain decoding was not timed: ${why}.`;
   }
   return state === 'done' ? '' : 'Plain decoding is timed when the run ends.';
 }

@@ -30,7 +30,7 @@ const distance = (a, b) =>
  * @param {{ width: number, height: number }} card
  * @param {Box} node
  * @param {Box[]} path what must stay visible
- * @param {{ box: Box, weight: number }[]} others what should, and how much that matters
+ * @param {Box[]} others what should
  * @param {Box} room
  */
 export function placeCard({ width, height }, node, path, others, room) {
@@ -43,9 +43,8 @@ export function placeCard({ width, height }, node, path, others, room) {
       const card = { left, top, right: left + width, bottom: top + height };
       if ([node, ...path].some(other => overlap(card, other))) continue;
       const excess = Math.max(0, room.top - top) + 3 * Math.max(0, card.bottom - room.bottom);
-      const covered = others.filter(({ box }) => overlap(card, box));
-      const weight = excess + covered.reduce((sum, other) => sum + other.weight, 0);
-      const cost = COVERED * weight + distance(card, node);
+      const covered = others.filter(other => overlap(card, other)).length;
+      const cost = COVERED * (excess + covered) + distance(card, node);
       if (cost < best.cost) best = { left, top, cost };
     }
   }

@@ -62,7 +62,7 @@ export function isDecided(step, frame, key) {
 function coinTag(step, node) {
   const accept = step.accept[node];
   const coin = step.coin[node];
-  if (accept === null || coin === null || accept >= 1) return new Map();
+  if (accept === null || coin === null || accept >= 1 || accept <= 0) return new Map();
   const [draw, chance] = comparedTexts(coin, accept);
   return new Map([[node, `u ${draw} ${coin < accept ? '<' : '≥'} ${chance}`]]);
 }

@@ -17,7 +17,6 @@ import { comparedTexts, conclusionOf, leftOf, siblingsOf } from './sentences.js'
 
 /** @typedef {import('./card_place.js').Box} Box */
 
-const CHILD = 10; // how many other marks the card covers rather than a child of its node
 
 /** The token of a node, or the target's own. @param {Step} step @param {number | null} node */
 const tokenOf = (step, node) =>
@@ -98,7 +97,6 @@ export function nodeCard($, openNumbers) {
   const card = make('div', [title, list, conclusion, more], 'sv-node-card');
   let nodeKey = '';
   let mustSee = /** @type {Set<string>} */ (new Set()); // keys of marks that it must not cover
-  let children = /** @type {string[]} */ ([]); // and of its own children
   card.hidden = true;
   $('canvas').append(card);
 
@@ -121,22 +119,19 @@ export function nodeCard($, openNumbers) {
     conclusion.textContent = node === null ? '' : conclusionOf(step, node);
     nodeKey = key;
     mustSee = new Set(['0', ...step.path, 'last'].map(String));
-    children = step.parents.map((parent, child) => (parent === node ? String(child) : ''));
     place(key);
   }
 
-  /** Where it covers nothing of the path and, if it can, no child. @param {string} key */
+  /** Where it covers nothing of the path. @param {string} key */
   function place(key) {
     const canvas = $('canvas').getBoundingClientRect();
     const node = $('svg').querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
     if (!node) return;
     const path = /** @type {Box[]} */ ([]);
-    const others = /** @type {{ box: Box, weight: number }[]} */ ([]);
+    const others = /** @type {Box[]} */ ([]);
     for (const part of $('svg').querySelectorAll('[data-key]')) {
       const box = part.getBoundingClientRect();
-      const weight = children.includes(part.dataset.key) ? CHILD : 1;
-      if (mustSee.has(part.dataset.key)) path.push(box);
-      else others.push({ box, weight });
+      (mustSee.has(part.dataset.key) ? path : others).push(box);
     }
     const { left: start, right: end, top: high, bottom: low } = $('scroll').getBoundingClientRect();
     const room = {
@@ -178,7 +173,7 @@ export function linesOf(step, node) {
     [`the target’s ${target}`, p, short(p ?? NaN)],
     [`the draft${own}`, q, short(q ?? NaN)],
     ['kept with probability', accept, chance],
-    ['the draw u, from 0 to 1', coin, draw],
+    ['the draw u, from 0 to 1', accept ? coin : null, draw], // nothing is drawn for 0
   ]);
   const known = lines.filter(([, value]) => value !== null);
   return known.map(([name, , text]) => [name, text]);

@@ -34,7 +34,7 @@ export function comparedTexts(coin, accept) {
 export function conclusionOf(step, node) {
   const accept = step.accept[node];
   const coin = step.coin[node];
-  if (accept === null || coin === null) return '';
+  if (accept === null || coin === null || accept <= 0) return '';
   const outcome = coin < accept ? 'accepted' : 'rejected';
   if (step.outcome[node] !== outcome) return '';
   const [draw, chance] = comparedTexts(coin, accept);
@@ -110,7 +110,9 @@ export function trySentence(step, node) {
     return `${start} ${compared ? `${compared}: always kept` : 'It is always kept'}${enough}.`;
   }
   const [draw, chance] = comparedTexts(coin, accept);
-  const rule = `kept with probability ${chance}. The draw was u = ${draw}:`;
+  // Nothing is drawn for what is never kept, as at temperature 0.
+  const drawn = `kept with probability ${chance}. The draw was u = ${draw}:`;
+  const rule = accept > 0 ? drawn : 'never kept, so';
   const isLastTry = siblings.slice(turn + 1).every(i => !isTried(step.outcome[i]));
   const isReplaced = !accepted && isLastTry && step.last === 'correction';
   const outcome = accepted ? 'accepted' : 'rejected';

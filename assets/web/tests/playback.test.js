@@ -5,7 +5,7 @@ import { stepper } from '../base/stepper.js';
 import { withoutFirstResidual } from '../stage/detail.js';
 import { placeCard } from '../stage/card_place.js';
 import { short } from '../base/text.js';
-import { comparedTexts, conclusionOf } from '../stage/sentences.js';
+import { comparedTexts, conclusionOf, trySentence } from '../stage/sentences.js';
 import { runHistory } from '../stage/history.js';
 import { playback } from '../stage/playback.js';
 import { emptyRun } from '../stage/run.js';
@@ -124,7 +124,7 @@ test('the card at a node stays in its room where a place in it is free, however 
   assert.ok(low.top >= 0 && low.top + 140 <= 176, 'above the path');
   const high = placeCard({ width: 150, height: 240 }, box(100, 220, 40, 20), path, [], room);
   assert.ok(high.top < 0, 'over the sentence rather than the buttons');
-  const branches = [{ box: box(0, 0, 240, 180), weight: 1 }];
+  const branches = [box(0, 0, 240, 180)];
   const card = { width: 150, height: 140 };
   const beside = placeCard(card, box(100, 220, 40, 20), path, branches, room);
   assert.ok(beside.left >= 240, 'beside the branches');
@@ -140,6 +140,9 @@ test('the card at a node says what follows from its numbers', () => {
     ['0.20 is not below 0.11: rejected', '0.5001 is below 0.5003: accepted', ''],
   );
   assert.equal(conclusionOf({ ...one, coin: [null, 0.1, 0, 0] }, 1), '', 'another reason');
+  const certain = { ...one, accept: [null, 0, 1, 0.5] };
+  assert.equal(conclusionOf(certain, 1), '', 'nothing is drawn at temperature 0');
+  assert.match(trySentence(certain, 1), /never kept, so rejected/);
   assert.deepEqual([0.0002, 0.004, 0.25, 0].map(short), ['0.0002', '0.004', '0.25', '0.00']);
   assert.deepEqual(comparedTexts(0.25, 0.25), ['0.25', '0.25']);
   assert.deepEqual(comparedTexts(0.68, 0.9982), ['0.680', '0.998'], 'not certain');

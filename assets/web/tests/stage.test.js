@@ -85,8 +85,12 @@ test('the headline and the bars are of one measurement', () => {
   assert.equal(timedRun.strong + timedRun.text, '2.0 times as fast as plain decoding, weights on disk');
   assert.equal(timedRun.small, '4.4 tokens per target pass instead of 1');
   const early = headlineOf({ ...run, state: 'done', timing: { done: 1, of: 3 } });
-  assert.match(early.small, / · timed in 1 of 3 rounds/);
+  assert.match(early.small, / · timed in 1 of 3 rounds · then other work came first/);
+  const late = { ...run, state: 'done', speedup: null, timing: { done: 0, of: 3 } };
+  assert.match(headlineOf(late).small, /not timed, as other work came first/);
+  assert.doesNotMatch(headlineOf({ ...late, note: 'stopped' }).small, /other work/);
   const apart = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, high: 3.6 } });
+  assert.equal(apart.strong, 'about 2.0 times as fast as plain decoding');
   assert.match(apart.small, /instead of 1 · 3 rounds, each 1\.9 to 3\.6/, 'rounds far apart are said');
   const slow = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, speedup: 0.5 } });
   assert.match(slow.small, /^a step of draft and target costs 8\.7/);

@@ -71,8 +71,9 @@ export function picker({ element, props, values, watch, menus }, options) {
 /** @type {Component} */
 export const headline = headlineView;
 /** @param {Host} host @param {Parameters<typeof promptHelp>[1]} options */
-export function prompts({ element, props, server }, options) {
-  promptHelp(element, options, props.value, server.preparing);
+export function prompts({ element, props, server, trigger }, options) {
+  const ask = (/** @type {string} */ prompt) => trigger('select', { prompt });
+  promptHelp(element, options, props.value, server.preparing, ask);
 }
 /** @type {Component} */
 export const opener = openerButton;

@@ -114,6 +114,12 @@ def test_presets_and_temperatures_answer_at_once(serve, visit):
     expect(page.locator("#sv-prompt textarea")).to_have_value(example["prompts"]["Story"])
     expect(chips.and_(page.locator("[aria-pressed=true]"))).to_have_text("Story")
     expect(page.locator("#sv-prompts .sv-about-model")).to_have_text(example["about"])
+    # Every example is recorded at the temperature that the page opens with.
+    pick(page, 0.6)
+    for name in ("List", "Code"):
+        page.get_by_role("button", name=name, exact=True).click()
+        expect(page.locator(f"{STAGE} .sv-prompt")).to_have_text(example["prompts"][name])
+        expect(page.locator("#sv-headline")).to_contain_text("recorded")
 
 
 def test_the_recording_does_not_play_on_under_the_prompt_of_a_link(serve, visit):

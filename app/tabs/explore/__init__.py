@@ -30,7 +30,7 @@ from ..parts.frame import Tab
 from ..parts.job import Job
 from ..parts.pairs import OWN, models_menu, weights_menu
 from ..parts.stage import ask, notice, opener, sentence, stage
-from ..parts.web import component
+from ..parts.web import QUIET, component
 from . import prompts, recordings
 from .messages import decode_run, page_message
 from .sampler import COUNTS, STOPPED, noted, sample
@@ -63,7 +63,7 @@ def build(service: RunService) -> None:
             )
         with gr.Row(elem_classes="sv-ask"):
             prompt, go, stop = ask(str(opened.prompt), "sv")
-        prompts.lay_out(service, ref, first.ref.target)
+        examples = prompts.lay_out(service, ref, first.ref.target)
         with gr.Row(elem_classes="sv-opts"):
             models = models_menu(service, ref)
             choices = presets.lay_out(opened)
@@ -78,7 +78,14 @@ def build(service: RunService) -> None:
         stage_box = stage(service, first.message(ref))
     linked = links.WithMenus({"models": models, "weights": weights}, settings)
     links.connect(link, linked, [go.click, prompt.submit])
-    boxes = {"models": models, "weights": weights, "choices": choices, "go": go, "stop": stop}
+    boxes = {
+        "models": models,
+        "weights": weights,
+        "choices": choices,
+        "go": go,
+        "stop": stop,
+        "examples": examples,
+    }
     events(service, settings, boxes, notice_box, stage_box, sample_chart)
     presets.connect(settings, choices)
 
@@ -131,6 +138,20 @@ def events(
         ref = service.pairs.find(models, weights)
         picture = recorded(service.pairs, opening.prompt, opening, ref)
         return [opening.prompt, opening.seed, picture or gr.skip()]
+
+    def show_example(
+        event: gr.EventData, models: object, weights: object, *values: object
+    ) -> object:
+        """The recording of the example that was pressed, where there is one."""
+        try:
+            config = settings.read(("any", *values[1:]))
+            ref = service.pairs.find(models, weights)
+        except ValueError:  # which the notice has said already
+            return gr.skip()
+        return recorded(service.pairs, getattr(event, "prompt", ""), config, ref) or gr.skip()
+
+    inputs = [*pair_menus, *settings.inputs]
+    boxes["examples"].select(show_example, inputs, stage_box, **QUIET)
 
     switch_inputs = [*pair_menus, settings.prompt]
     switched = [settings.prompt, settings.scalars["seed"], stage_box]
@@ -190,7 +211,6 @@ def events(
 
     stopped = {stage_box: message("", state="stopped"), sample_chart: STOPPED}
     job = Job(boxes["stop"], stopped)
-    inputs = [*pair_menus, *settings.inputs]
     job.bind(sample_chart.select, count, inputs, [sample_chart])
     job.bind([boxes["go"].click, settings.prompt.submit], run, inputs, [stage_box, notice_box])
 

@@ -1,5 +1,6 @@
-"""Recorded runs of the two pairs that the page offers: every preset at three temperatures on their
-opening prompts, with weights in memory and on disk."""
+"""Recorded runs of the two pairs that the page offers, with weights in memory and on disk: every
+preset at three temperatures on their opening prompts, and what the page opens with on their other
+examples."""
 
 from __future__ import annotations
 
@@ -25,16 +26,27 @@ OPENING = OPENINGS[SMOLLM2]
 
 
 class Recording(NamedTuple):
-    """A recorded run: the preset of its tree, its temperature and its pair."""
+    """A recorded run.
+
+    Args:
+        preset: of its tree.
+        temperature: of the target.
+        ref: its pair.
+        example: the name of its prompt; "" for the one that the page opens with.
+    """
 
     preset: str
     temperature: float
     ref: PairRef
+    example: str = ""
 
     @property
     def config(self) -> RunConfig:
         opening = OPENINGS[self.ref.target]
-        return replace(opening, builder=PRESETS[self.preset], temperature=self.temperature)
+        config = replace(opening, builder=PRESETS[self.preset], temperature=self.temperature)
+        if self.example:
+            config = replace(config, prompt=EXAMPLES[self.ref.target]["prompts"][self.example])
+        return config
 
     @property
     def name(self) -> str:
@@ -43,7 +55,8 @@ class Recording(NamedTuple):
         disk = ""
         if self.ref.on_disk:
             disk = "-disk"
-        preset = self.preset.lower().replace(" ", "-")
+        example = f"{self.example} " if self.example else ""
+        preset = f"{example}{self.preset}".lower().replace(" ", "-")
         return f"recorded-{pair}{preset}-{self.temperature:g}{disk}"
 
     @property
@@ -68,6 +81,12 @@ RECORDINGS = tuple(
     for weights in WEIGHTS
     for preset in PRESETS
     for temperature in TEMPERATURES
+) + tuple(
+    Recording(TREE, OPENING.temperature, PairRef(target, weights=weights), example)
+    for target in OPENINGS
+    for weights in WEIGHTS
+    for example, prompt in EXAMPLES[target]["prompts"].items()
+    if prompt != EXAMPLES[target]["opening"]
 )
 
 

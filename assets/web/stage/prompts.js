@@ -17,8 +17,9 @@ const LOOK = 1000; // milliseconds between two looks at how far a model is
  * @param {{ prompt: string, examples: Record<string, Examples> }} options `prompt` selects its box
  * @param {string} first the models that the page opens with
  * @param {Ask | undefined} preparing how far the model is that the page opens with
+ * @param {(prompt: string) => void} pressed asks for the recording of an example
  */
-export function promptHelp(element, { prompt, examples }, first, preparing) {
+export function promptHelp(element, { prompt, examples }, first, preparing, pressed) {
   const $ = finder(element);
   let chosen = '';
 
@@ -45,6 +46,7 @@ export function promptHelp(element, { prompt, examples }, first, preparing) {
     if (!box) return;
     box.value = text;
     box.dispatchEvent(new Event('input', { bubbles: true }));
+    pressed(text);
   }
 
   /** Shows how far the model is, until it is there; another takes its place where it cannot be. */

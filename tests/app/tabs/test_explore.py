@@ -205,9 +205,9 @@ def test_a_difference_is_told_with_its_margin():
     )
 
 
-def test_every_preset_answers_at_once_with_both_pairs_at_three_temperatures():
+def test_every_preset_and_example_answers_at_once_with_both_pairs():
     pairs = one_pair(None)
-    assert len(recordings.RECORDINGS) == 2 * 2 * len(presets.PRESETS) * 3
+    assert len(recordings.RECORDINGS) == 2 * 2 * (len(presets.PRESETS) * 3 + 5)  # other examples
     for recording in recordings.RECORDINGS:
         config, ref = recording.config, recording.ref
         data = json.loads(explore.recorded(pairs, config.prompt, config, ref))

@@ -57,9 +57,7 @@ def plot_sizes(
         timed: name of the machine -> timed trees, of which the star is then.
     """
     fig = theme.figure(TREE_SIZE, "times as fast as plain decoding")
-    theme.explain_marks(
-        fig, "lines: predicted" + "; marks with a bar (the range): timed" * bool(timed)
-    )
+    theme.explain_marks(fig, "lines: predicted" + "; marks: timed, with their range" * bool(timed))
     for place, (name, predicted) in enumerate(forecasts.items()):
         best = predicted.best_of_sizes
         style = theme.machine_series(name, place)

@@ -22,9 +22,8 @@ BLUE = "#2b8cc4"  # lighter than theirs, which is hard to see on black
 ORANGE = "#e69f00"
 PURPLE = "#cc79a7"
 SKY = "#56b4e9"
-YELLOW = "#c9b800"
 GREY = "#8a8f98"
-CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, YELLOW, GREY)
+CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, "#c9b800", GREY)
 # where the target's weights are, the same in every figure
 MACHINES = {"in memory": BLUE, "on disk": "#c77700", "on this machine": GREEN}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
@@ -45,7 +44,7 @@ def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
         title={"text": title, "font": {"size": 15}},
         margin={"l": 64, "r": 24, "t": 48, "b": 112},
         legend={"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom"},
-        hoverlabel={"font": {"size": 13, "family": FAMILY}},
+        hoverlabel={"bgcolor": "#1f2937", "font": {"color": "#fff", "family": FAMILY}},
         uirevision="keep",
         dragmode=False,  # a finger that moves over a figure scrolls the page
     )

@@ -15,6 +15,8 @@ from specviz.record.trace import PairedSpeedup
 
 from .entry import Entry, titles
 
+WIDE = 1.2  # the best round over the worst, from which on their mean is about right only
+
 
 def rates(
     entries: Sequence[Entry], counts: Sequence[Counts], speedups: Sequence[PairedSpeedup | None]
@@ -96,10 +98,12 @@ def headline(
     spreads = []
     found = factors(entries, counts, speedups)
     for title, (factor, text), speedup in zip(titles(entries), found, speedups, strict=True):
-        if text:
-            known.append((factor, title, text))
         if speedup and is_decided(speedup):
             spreads.append((title, speedup.low, speedup.high))
+            if speedup.high > WIDE * speedup.low:
+                text = f"about {text}"
+        if text:
+            known.append((factor, title, text))
     if not known:
         return ""
     (_, title, fastest), *others = sorted(known, reverse=True)

@@ -7,13 +7,12 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
 from dataclasses import replace
 from itertools import chain
-from time import monotonic
 
 import gradio as gr
 import plotly.graph_objects as go
 
 from specviz.base import codec
-from specviz.base.progress import Progress, time_left
+from specviz.base.progress import Progress
 from specviz.measure.cost_table import CostTable
 from specviz.measure.forecast import Forecast, forecast
 from specviz.measure.this_machine import MachineMeasurement, measure_machine
@@ -113,7 +112,6 @@ def build(service: RunService) -> None:
     async def run(request: gr.Request, value: object, names: object) -> AsyncIterator[dict]:
         try:
             result: MachineMeasurement | None = None
-            began = monotonic()
             items = service.stream(
                 visitor_of(request),
                 service.pairs.first,
@@ -125,11 +123,10 @@ def build(service: RunService) -> None:
             async with aclosing(items):
                 async for item in items:
                     if isinstance(item, Note):
-                        began = monotonic()  # it waits, or loads the models
                         yield {line: status_text(item.text)}
                         continue
-                    left = time_left(monotonic() - began, item.done, item.total)
-                    text = f"{item.done} of {item.total} runs{left}"
+                    # No time that is left: the runs become longer with the trees.
+                    text = f"{item.done} of {item.total} runs"
                     yield {line: status_text(text, "", item.done, item.total)}
                     # Drawn once the costs are complete, and again once all trees are timed.
                     if item.result and (result is None or item.done == item.total):

@@ -74,15 +74,15 @@ def four_rates(accepted: list[int], depth: int) -> str:
 def prediction_answer(points: dict[str, tuple[Point, ...]]) -> str:
     """Whether predictions hold: none is far off, or on the other side of plain decoding than every
     prompt that was timed."""
-    worst = 0.0
+    worst, farthest = 0.0, ""
     close = []
     turned: dict[str, list[str]] = {}
     for place, group in points.items():
         for one in group:
-            worst = max(worst, abs(one.predicted / one.measured - 1))
+            tree = f"{one.size} nodes {place}"
+            worst, farthest = max((worst, farthest), (abs(one.predicted / one.measured - 1), tree))
             sides = {speed > 1 for speed in (one.low, one.measured, one.high)}
             before = one.predicted > 1
-            tree = f"{one.size} nodes {place}"
             if before in sides:
                 if before != (one.measured > 1):
                     close.append(tree)
@@ -91,7 +91,8 @@ def prediction_answer(points: dict[str, tuple[Point, ...]]) -> str:
             turned.setdefault(words, []).append(tree)
     wrong = "".join(f"; {sides}: {', '.join(trees)}" for sides, trees in turned.items())
     if worst > HOLDS:
-        return f"No, off by {100 * worst:.0f} %{wrong}. If the machine was busy, measure again."
+        off = f"{100 * worst:.0f}\u00a0% at {farthest}"
+        return f"No, off by {off}{wrong}. If the machine was busy, measure again."
     if wrong:
         return f"No{wrong}.".replace(";", ":", 1)
     answer = f"Yes, within {100 * worst:.0f} % of the timed speedups"

@@ -64,8 +64,9 @@ def answer(model: type[Request], request: object, work: Callable[[Request], obje
         if first["type"] == "value_error":  # a sentence of ours
             text = first["msg"].removeprefix("Value error, ")
         else:
-            for at in filter(lambda part: isinstance(part, int), first["loc"]):
-                name += f", entry {at + 1}"
+            for part in first["loc"]:
+                if isinstance(part, int):
+                    name += f", entry {part + 1}"
             got = f"{first['input']!r:.40}"
             text = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}; got {got}."
     except Exception as error:

@@ -73,9 +73,10 @@ export function verificationLab(element, start, server) {
     press($('examples'), number);
   }
 
+  /** What is said of an example is true of its rule and its numbers. */
   function unmark() {
     mark(-1);
-    const about = $('about'); // what it says is true of the numbers before
+    const about = $('about');
     about.textContent = about.textContent.replace(/^(?!Before|$)/, 'Before your change: ');
   }
 
@@ -83,7 +84,7 @@ export function verificationLab(element, start, server) {
   function set(change) {
     recorded = null;
     Object.assign(state, change);
-    if (Object.keys(change).some(name => name !== 'rule' && name !== 'seed')) unmark();
+    if (!('seed' in change)) unmark();
     controls();
     ask();
   }

@@ -8,6 +8,8 @@ import { arrowsBySwipe, keepSliders, menu, onPage, present, presents } from '../
 import { explainTerms } from '../base/terms.js';
 import { followTabs, openTab } from './address.js';
 
+const REST = 2000; // milliseconds after which a pointer no longer keeps the tabs in view
+
 /** @param {{ element: HTMLElement }} host */
 export function pageHeader({ element }) {
   const view = menu(query(element, '.sv-view'));
@@ -35,9 +37,16 @@ export function pageHeader({ element }) {
   });
   // A tab that was clicked would keep the keys of the picture, and the tabs over it.
   onPage(element, 'click', ({ target, detail }) => {
-    const tab = target.closest?.('[role=tab]');
+    const tab = target.closest?.('[role=tab], .sv-lessons-list button');
     if (detail && presents()) tab?.blur();
     if (tab) query(element, '.sv-tabs').open = false;
+  });
+  const { classList } = document.documentElement;
+  let resting = 0;
+  onPage(element, 'pointermove', () => {
+    clearTimeout(resting);
+    classList.remove('sv-rests');
+    resting = setTimeout(() => classList.add('sv-rests'), REST);
   });
   onPage(element, 'fullscreenchange', () => {
     if (!document.fullscreenElement) present(false);

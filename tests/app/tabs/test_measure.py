@@ -131,8 +131,8 @@ def test_whether_a_prediction_holds_and_on_which_side_of_plain_decoding_it_is():
     assert abs(off.predicted / off.measured - 1) > HOLDS
     text = prediction_answer({"on this machine": (near, off)})
     assert text == (
-        "No, off by 67\u00a0%; predicted faster than plain decoding, timed slower: "
-        "32 nodes on this machine. If the machine was busy, measure again."
+        "No, off by 67\u00a0% at 32 nodes on this machine; predicted faster than plain decoding, "
+        "timed slower: 32 nodes on this machine. If the machine was busy, measure again."
     )
 
 

@@ -130,7 +130,7 @@ def guessed(step: Step, node: int) -> str:
         if step.parents[node] == 0:
             words += " from the target’s hidden state"
         else:
-            words += " from a hidden state that it predicted itself: the target has none here yet"
+            words += " from a hidden state that it predicted itself"
     elif name == "block":
         words += f": place {depth} of the positions that one pass predicts"
     elif "order" in guess:

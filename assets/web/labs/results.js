@@ -64,7 +64,7 @@ export function verdictOf(row) {
 
 /** What a rule writes, as a cell has room for it. @param {RuleRow} row */
 export function wordFor({ kind, deviation, declared }) {
-  if (kind === 'equal') return '= p';
+  if (kind === 'equal') return declared ? '= p' : '= p here';
   if (kind === 'differs') return `≠ p, by ${deviationText(deviation ?? 0)}`;
   return `${declared ? '=' : '≠'} p, ${kind === 'proven' ? 'by proof' : 'as declared'}`;
 }

@@ -39,7 +39,7 @@ export function pageHeader({ element }) {
   onPage(element, 'click', ({ target, detail }) => {
     const tab = target.closest?.('[role=tab], .sv-lessons-list button');
     if (detail && presents()) tab?.blur();
-    if (tab) query(element, '.sv-tabs').open = false;
+    if (!target.closest?.('.sv-tabs')) query(element, '.sv-tabs').open = false;
   });
   const { classList } = document.documentElement;
   let resting = 0;

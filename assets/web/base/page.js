@@ -107,10 +107,12 @@ export function keepSliders(element) {
 /** Presented, a swipe across the screen is an arrow key. @param {Element} element */
 export function arrowsBySwipe(element) {
   let begin = { clientX: 0, clientY: 0 };
-  onPage(element, 'touchstart', ({ touches }) => {
-    begin = touches[0];
+  onPage(element, 'pointerdown', event => {
+    begin = event;
   });
-  onPage(element, 'touchend', ({ target, changedTouches: [{ clientX, clientY }] }) => {
+  // A pointer event reaches the page even where what was touched has been drawn anew.
+  onPage(element, 'pointerup', ({ target, pointerType, clientX, clientY }) => {
+    if (pointerType !== 'touch') return;
     const across = clientX - begin.clientX;
     if (!presents() || target.closest('input, .sv-chart')) return;
     if (Math.abs(across) < Math.max(60, 2 * Math.abs(clientY - begin.clientY))) return;

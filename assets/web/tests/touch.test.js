@@ -33,8 +33,9 @@ test('presented, a swipe across the screen is an arrow key', () => {
   };
   arrowsBySwipe(part);
   const swipe = (target, x, y) => {
-    fire(target, 'touchstart', { touches: [{ clientX: 500, clientY: 500 }] });
-    fire(target, 'touchend', { changedTouches: [{ clientX: 500 + x, clientY: 500 + y }] });
+    const pointerType = 'touch';
+    fire(target, 'pointerdown', { pointerType, clientX: 500, clientY: 500 });
+    fire(target, 'pointerup', { pointerType, clientX: 500 + x, clientY: 500 + y });
   };
   swipe(part, -200, 10);
   document.documentElement.id = 'sv-present';

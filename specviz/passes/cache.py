@@ -154,9 +154,9 @@ class TreeCache(Cache):
                 if block is not None:
                     block[..., place, :] = block[..., slot, :]
 
-    def keep_rows(self, kept: torch.Tensor) -> None:
+    def keep_rows(self, is_kept: torch.Tensor) -> None:
         """Keep some of several texts that were read side by side, bool [rows]."""
-        self.blocks = [block if block is None else block[:, kept] for block in self.blocks]
+        self.blocks = [block if block is None else block[:, is_kept] for block in self.blocks]
 
     # What transformers asks of a cache when it makes a causal mask itself.
 

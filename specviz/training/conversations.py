@@ -147,11 +147,11 @@ def converse(
             cache.keep_rows(goes_on)
     conversations = []
     starts = (question_ends + len(behind)).tolist()
-    heats = temperatures.tolist()
+    drawn_at = temperatures.tolist()
     ends = lengths.tolist()
     for row, text in enumerate(texts.cpu().numpy()):
         if ends[row] - starts[row] > SHORTEST_ANSWER:
-            conversations.append(Conversation(text[: ends[row]], starts[row], heats[row]))
+            conversations.append(Conversation(text[: ends[row]], starts[row], drawn_at[row]))
     return conversations
 
 

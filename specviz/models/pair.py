@@ -104,9 +104,7 @@ def load_pair(
 
     report(0.1, "Loading the target")
     # Drafts that are compared share the weights of their target.
-    target_model = None
-    if like:
-        target_model = like.target
+    target_model = like.target if like else None
     if target_model is None and offload == "disk":
         target_model = stream_target(target, number_format, place, report)
     if target_model is None:

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 from transformers import PreTrainedModel
 
-from ..models.heads.eagle3 import Eagle3Head
+from ..models.heads.eagle3_head import Eagle3Head
 from .conversations import Conversation, read_again
 from .losses import Rows, cross_entropy
 

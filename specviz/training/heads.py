@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from transformers import PreTrainedModel
 
 from ..models.formats.checkpoint import hash_of
-from ..models.heads.eagle3 import rotary_table
+from ..models.heads.eagle3_head import rotary_table
 from ..models.heads.folder import save_drafter
 from ..models.heads.format import usual_layers
 from ..models.heads.medusa import MedusaHeads

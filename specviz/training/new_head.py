@@ -13,7 +13,7 @@ from transformers import PreTrainedConfig, PreTrainedModel
 
 from ..base.codec import JsonObject
 from ..base.files import write_bytes, write_text
-from ..models.heads.eagle3 import Eagle3Head
+from ..models.heads.eagle3_head import Eagle3Head
 from ..models.heads.folder import layer_config
 from ..models.heads.format import IDS, HeadFormat, read_format, read_tensors
 from ..models.heads.loading import target_ids

@@ -11,7 +11,7 @@ from safetensors.torch import load_file, save_file
 import specviz
 from specviz.models.heads import eagle3
 from specviz.models.heads.draft_logits import DraftLogits
-from specviz.models.heads.eagle3 import Eagle3Head
+from specviz.models.heads.eagle3_head import Eagle3Head
 from specviz.models.heads.format import read_format
 from specviz.models.heads.loading import (
     ANSWER,

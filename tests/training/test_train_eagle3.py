@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerFast
 import specviz
 from specviz.config.strategy import strategy_of
 from specviz.drafters.base import open_drafter
-from specviz.models.heads.eagle3 import Eagle3Head, rotary_table
+from specviz.models.heads.eagle3_head import Eagle3Head, rotary_table
 from specviz.models.heads.format import HeadFormat, read_format
 from specviz.models.heads.loading import with_features
 from specviz.passes.huggingface import HuggingFaceModel

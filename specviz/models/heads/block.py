@@ -26,7 +26,8 @@ from ...passes.huggingface import HuggingFaceModel
 from ...sampling.distributions import Logits
 from ...tree import Nodes, TokenIds, TokenTree
 from .draft_logits import on_target_vocabulary
-from .eagle3 import attention_dtype, rotary_table, rotate
+from .eagle3 import attention_dtype
+from .eagle3_head import rotary_table, rotate
 from .folder import layer_config, load_drafter
 
 # (number of a layer, its queries, keys and values of the block) -> what attention makes of them
@@ -54,9 +55,8 @@ class BlockHead(nn.Module):
         if features:
             self.fc = nn.Linear((len(features) + 1) * width, width, bias=False)
         self.ids: Tensor | None
-        is_chosen = sizes.get("chosen", False)
         ids = None
-        if is_chosen:
+        if sizes.get("chosen", False):
             ids = torch.zeros(sizes["vocabulary"], dtype=torch.long)
         self.register_buffer("ids", ids)
         self.layers = nn.ModuleList(LlamaDecoderLayer(layer, 0) for _ in range(sizes["layers"]))
@@ -128,7 +128,7 @@ class BlockHead(nn.Module):
         or to those of `columns` alone, [..., len(columns)]; nothing behind a token it has not."""
         rows = self.markov_out.weight
         if columns is not None:
-            rows = self.markov_out.weight[columns]
+            rows = rows[columns]
         if self.ids is None:
             return self.markov_in.weight[tokens] @ rows.T
         numbers = torch.searchsorted(self.ids, tokens).clamp(max=len(self.ids) - 1)

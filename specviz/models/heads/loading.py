@@ -20,7 +20,8 @@ from ..early_exit import count_layers
 from ..formats.tensors import check_tensors
 from ..hub import RANDOM, model_folder
 from ..stored import Arrays, computed_once
-from .eagle3 import Eagle3Head, Eagle3Model
+from .eagle3 import Eagle3Model
+from .eagle3_head import Eagle3Head
 from .format import HeadFormat, read_format, read_tensors
 
 LEAST_AGREEMENT = 0.1  # with the target's first choices; by chance it is far less

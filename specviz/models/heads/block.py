@@ -56,7 +56,7 @@ class BlockHead(nn.Module):
             self.fc = nn.Linear((len(features) + 1) * width, width, bias=False)
         self.ids: Tensor | None
         ids = None
-        if sizes.get("chosen", False):
+        if sizes.get("chosen"):
             ids = torch.zeros(sizes["vocabulary"], dtype=torch.long)
         self.register_buffer("ids", ids)
         self.layers = nn.ModuleList(LlamaDecoderLayer(layer, 0) for _ in range(sizes["layers"]))

@@ -82,7 +82,7 @@ def test_a_second_run_of_the_same_settings_takes_the_next_seed_and_says_so(serve
     state(page, "done")
     expect(page.locator("#sv-stop")).to_be_disabled()
     expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text(f"seed {following}")
-    expect(page.locator("#sv-headline")).to_contain_text(f"seed {following}, the next")
+    expect(page.locator("#sv-headline")).to_contain_text(f"with the next seed, {following}")
     assert ribbon.text_content() != text
     prompt = page.locator("#sv-prompt textarea")
     before = prompt.input_value()

@@ -48,17 +48,16 @@ export function headlineOf(run) {
   const isOpen = Boolean(timed && timed.low <= 1 && timed.high >= 1);
   const isVague = timed && (timed.rounds === 1 || timed.high > WIDE * timed.low);
   const times = timed && `${isVague ? 'about ' : ''}${timesText(timed.speedup)}`;
-  const isPart = timing && timing.done < timing.of;
-  const isLeft = isPart && state === 'done' && !note; // by the service, not by its visitor
+  const isLeft = timing && state === 'done' && !note; // by the service, not by its visitor
   const slow = timed && timed.speedup < 1 ? slowReason(timed, figures) : '';
+  const seed = new URLSearchParams(head.settings).get('seed');
   const perPass = `${figures.per_pass.toFixed(1)} tokens per target pass`;
   const parts = [
     slow,
     timed && `${perPass} instead of 1`,
-    isVague && roundsText(timed),
-    timed && isPart && `timed in ${timing.done} of ${timing.of} rounds`,
-    isLeft && `${timed ? 'then' : 'not timed, as'} other work came first`,
-    hasNextSeed && `seed ${new URLSearchParams(head.settings).get('seed')}, the next`,
+    timed && timed.speedup > figures.per_pass && 'timed without the first pass',
+    isLeft && !timed && 'not timed, as other work came first',
+    hasNextSeed && `run again with the next seed, ${seed}`,
     exactness(head),
     head.badge,
   ];
@@ -77,7 +76,7 @@ export function headlineOf(run) {
  */
 function slowReason({ speedup }, { per_pass: perPass }) {
   const passes = ((perPass ?? 0) / speedup).toFixed(1);
-  return `a step of draft and target costs ${passes} plain passes here`;
+  return `a step costs as much as ${passes} plain passes here`;
 }
 
 /**

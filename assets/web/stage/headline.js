@@ -26,30 +26,37 @@ export function headline({ element }) {
   });
 }
 
-const NARROW = 1100; // pixels; a drawer covers a page as narrow
+// What closes an opened part, by its position: whatever is pressed beside a drawer over the page,
+// Run above what stands in the page.
+/** @type {Record<string, string>} */
+const CLOSING = {
+  fixed: ':not(.sv-menu-of-pairs, .sv-menu-of-pairs *)',
+  relative: '.sv-ask > .primary',
+};
 
 /** A button that shows and hides another part. @param {{ element: HTMLElement }} host */
 export function opener({ element }) {
   const opens = query(element, 'button', HTMLButtonElement);
+  const part = () => query(document, `#${opens.getAttribute('aria-controls')}`);
   let isOpen = false;
 
   /** @param {boolean} now */
   function show(now) {
     isOpen = now;
-    const drawer = document.getElementById(opens.getAttribute('aria-controls') ?? '');
-    drawer?.classList.toggle('sv-opened', isOpen);
+    part().classList.toggle('sv-opened', isOpen);
     opens.setAttribute('aria-expanded', String(isOpen));
-    if (drawer && !drawer.querySelector('.sv-drawer-close')) {
+    if (!part().querySelector('.sv-drawer-close')) {
       const look = { class: 'sv-drawer-close', 'aria-label': 'Close' };
       const close = button('✕', () => show(false), look);
-      drawer.prepend(make('div', [close], 'sv-ui sv-drawer-corner'));
+      part().prepend(make('div', [close], 'sv-ui sv-drawer-corner'));
     }
     dispatchEvent(new Event('resize')); // figures and trees have another width
   }
   opens.addEventListener('click', () => show(!isOpen));
-  onPage(element, 'click', ({ target }) => {
-    const isBeside = opens.getAttribute('aria-controls') === 'sv-settings' && innerWidth >= NARROW;
-    if (target.closest?.('.sv-ask > .primary') && !isBeside) show(false);
+  onPage(element, 'pointerdown', ({ target }) => {
+    if (!isOpen || part().contains(target) || element.contains(target)) return;
+    const closing = CLOSING[getComputedStyle(part()).position];
+    if (closing && target.matches(closing)) show(false);
   });
   closedByEscape(element, 'drawer', () => {
     if (!isOpen) return false;

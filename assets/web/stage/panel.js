@@ -40,26 +40,43 @@ export function writeRuns($, runs, current, show) {
   const listed = runs.filter(({ steps, figures }) => steps.length && figures?.per_pass);
   box.hidden = listed.length < 2;
   if (box.hidden) return;
-  const haveTwoPairs = new Set(listed.map(({ models }) => models)).size > 1;
-  const haveTwoPrompts = new Set(listed.map(({ head }) => head.prompt)).size > 1;
-  const textOf = (/** @type {import('./run.js').Run} */ run) =>
-    (haveTwoPairs && run.models ? `${pairOf(run)}, ` : '') +
-    (haveTwoPrompts ? `“${run.head.prompt?.slice(0, 16)}…” ` : '') +
-    chipText(run);
-  const texts = listed.map(run => `${run === current ? '*' : ''}${textOf(run)}`).join('|');
-  if (box.dataset.texts === texts) return; // a button that has the focus stays
-  box.dataset.texts = texts;
+  const all = listed.map(factsOf);
+  const texts = listed.map(({ figures, speedup }, i) => {
+    const own = Object.entries(all[i]).filter(([name, fact]) => {
+      return fact && all.some(others => others[name] !== fact);
+    });
+    const result = speedup
+      ? `${timesText(speedup.speedup)}× as fast`
+      : `${figures?.per_pass?.toFixed(1)} tokens a pass`;
+    return [...own.map(([, fact]) => fact), result].join(', ');
+  });
+  const written = `${texts.join('|')} ${listed.indexOf(current)}`;
+  if (box.dataset.texts === written) return; // a button that has the focus stays
+  box.dataset.texts = written;
   box.replaceChildren(
     'Last runs',
-    ...listed.map(run =>
-      button(textOf(run), () => show(run), { 'aria-pressed': run === current }),
+    ...listed.map((run, i) =>
+      button(texts[i], () => show(run), { 'aria-pressed': run === current, title: texts[i] }),
     ),
     ...comparison(listed.slice(-2)),
   );
 }
 
-/** The name of a run's pair as the menu has it. @param {import('./run.js').Run} run */
-const pairOf = ({ head, models }) => head.pair?.split(',')[0] ?? models;
+/** In what a run may differ from another, in words. @param {import('./run.js').Run} run */
+function factsOf({ head, models, weights }) {
+  const facts = /** @type {Record<string, string | undefined>} */ ({
+    prompt: head.prompt,
+    model: head.pair?.split(',')[0] ?? models, // as the menu has it
+    weights,
+  });
+  for (const [name, value] of new URLSearchParams(head.settings)) {
+    const strategy = value.match(/^[a-z][\w-]*|(?<==)[^,]*/g) ?? []; // its name, and its numbers
+    const number = `${name.replaceAll('_', ' ')} ${value}`;
+    facts[name] = strategy.length ? strategy.slice(0, 2).join(' ') : number;
+  }
+  if (head.recorded) facts.recorded = 'recorded';
+  return facts;
+}
 
 /**
  * A link that runs the last two again in Compare, beside plain decoding; none where their prompts
@@ -83,19 +100,6 @@ function comparison(runs) {
       link.set(`${letter}.${kind}`, settings.get(kind) ?? '');
   }
   return [Object.assign(make('a', 'Compare the last two'), { href: `?${link}` })];
-}
-
-/** @param {import('./run.js').Run} run */
-function chipText({ head, figures, speedup }) {
-  const settings = new URLSearchParams(head.settings);
-  const [name, ...values] = (settings.get('builder') ?? 'file').split(/:|,/);
-  const tree = `${name} ${values[0]?.split('=')[1] ?? ''}`.trim();
-  const speed = speedup ? `, ${timesText(speedup.speedup)}× as fast` : '';
-  const place = head.offload ? ' on disk' : '';
-  const draws = `T ${settings.get('temperature')}, seed ${settings.get('seed')}`;
-  const kind = head.recorded ? 'recorded: ' : '';
-  const about = head.settings ? `${kind}${tree}${place}, ${draws}` : tree;
-  return `${about}: ${figures?.per_pass?.toFixed(1)} tokens a pass${speed}`;
 }
 
 /** @param {import('./run.js').Run} run */

@@ -111,23 +111,25 @@ test('a card stands beside its node and covers nothing of the accepted path', ()
   }
 });
 
-test('the card at a node stays in its room where a place in it is free, however far', () => {
+test('the card is next to its node, however many marks there are, and beside them where that is free', () => {
   const box = (left, top, width, height) => ({
     left,
     top,
     right: left + width,
     bottom: top + height,
   });
-  const room = box(0, 0, 400, 300);
-  const path = [box(0, 180, 400, 20)];
-  const low = placeCard({ width: 150, height: 140 }, box(100, 220, 40, 20), path, [], room);
-  assert.ok(low.top >= 0 && low.top + 140 <= 176, 'above the path');
-  const high = placeCard({ width: 150, height: 240 }, box(100, 220, 40, 20), path, [], room);
-  assert.ok(high.top < 0, 'over the sentence rather than the buttons');
-  const branches = [box(0, 0, 240, 180)];
-  const card = { width: 150, height: 140 };
-  const beside = placeCard(card, box(100, 220, 40, 20), path, branches, room);
-  assert.ok(beside.left >= 240, 'beside the branches');
+  const room = box(0, 0, 1200, 300);
+  const path = [box(0, 60, 1200, 20)];
+  const card = { width: 250, height: 110 };
+  const branches = [...Array(30).keys()].map(i => box(40 * i, 100 + 20 * (i % 8), 40, 20));
+  for (const node of [box(1150, 240, 40, 20), box(600, 140, 40, 20), box(20, 20, 40, 20)]) {
+    const { left, top } = placeCard(card, node, path, branches, room);
+    const across = Math.max(left - node.right, node.left - left - card.width);
+    const down = Math.max(top - node.bottom, node.top - top - card.height);
+    assert.ok(across <= 8 && down <= 8, JSON.stringify([node, left, top]));
+  }
+  const beside = placeCard(card, box(300, 200, 40, 20), path, [box(0, 100, 290, 200)], room);
+  assert.ok(beside.left >= 290, 'beside the branches');
 });
 
 test('the card at a node says what follows from its numbers', () => {

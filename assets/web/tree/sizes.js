@@ -19,7 +19,6 @@ import { endsOf, SECOND_LINE, widthsOf } from './paint.js';
 const NARROW = 35; // rem; a picture as narrow has its labels below the marks
 const SMALLEST = 0.85,
   LARGEST = 1.5; // scales; with the smallest no text has less than 10 pixels
-const LETTERS = 1.35; // times the least column: beside their marks, cut names keep some letters
 const DENSER = 0.85; // columns where names stand on two lines
 const BROAD = 190; // units of the widest column, but for longer labels
 
@@ -145,7 +144,7 @@ function withWidths(sizes, widths) {
  */
 function narrowed(marks, sizes, room) {
   const { widths, size } = sizes;
-  const least = sizes.least.dx * (sizes.below ? 1 : LETTERS);
+  const least = sizes.least.dx;
   let narrower = sizes;
   let ends = endsOf(marks, sizes);
   for (let most = Math.max(...widths); most > least && ends.wide > room; ) {

@@ -87,12 +87,12 @@ def test_a_second_run_of_the_same_settings_takes_the_next_seed_and_says_so(serve
     prompt = page.locator("#sv-prompt textarea")
     before = prompt.input_value()
     prompt.fill("another one")
-    stale = "Below is a run of another prompt: press Run."
+    stale = "Below is another run: press Run to compute this one."
     expect(page.locator("#sv-headline")).to_contain_text(stale)
     prompt.fill(before)
     page.get_by_label("New tokens").fill("20")
     page.get_by_label("New tokens").press("Tab")
-    expect(page.locator("#sv-headline")).to_contain_text("Below is a run of other settings")
+    expect(page.locator("#sv-headline")).to_contain_text(stale)
     page.locator("#sv-run").click()
     state(page, "done")
     expect(seed).to_have_value(following)

@@ -105,7 +105,7 @@ def test_presets_and_temperatures_answer_at_once(serve, visit):
     page.get_by_label("number input for Temperature").fill("0.35")
     page.get_by_label("number input for Temperature").press("Tab")
     expect(page.locator("#sv-temperature :checked")).to_have_count(0)
-    stale = "Below is a run of other settings: press Run."
+    stale = "Below is another run: press Run to compute this one."
     expect(page.locator("#sv-headline")).to_contain_text(stale)
     example = prompts.EXAMPLES[SMOLLM2]
     chips = page.locator("#sv-prompts .sv-chips button")
@@ -124,7 +124,7 @@ def test_presets_and_temperatures_answer_at_once(serve, visit):
 
 def test_the_recording_does_not_play_on_under_the_prompt_of_a_link(serve, visit):
     page = visit(f"{serve()}?prompt=Name+three", reduced_motion="no-preference", settings=False)
-    stale = "Below is a run of another prompt: press Run."
+    stale = "Below is another run: press Run to compute this one."
     expect(page.locator("#sv-headline")).to_contain_text(stale)
     expect(page.locator(f"{STAGE} .sv-play")).to_have_text("▶ Play")
 

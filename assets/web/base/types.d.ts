@@ -76,7 +76,7 @@ interface Headline {
   done?: number;
   /** Whether it is slower than plain decoding. */
   slow?: boolean;
-  /** Which controls hold something else by now: "settings", "prompt" or none. */
+  /** That the controls hold something else by now; "" where they do not. */
   stale: string;
 }
 

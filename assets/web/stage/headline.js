@@ -89,17 +89,18 @@ export function freshness(element, changed, currentRun) {
   });
 
   /**
-   * What the run has that the controls do not hold, in words; "" for nothing.
+   * Whether the controls hold something else than the run.
    * @param {import('./run.js').Run} run
    */
   function differs({ head, models, weights }) {
-    const prompt = box();
-    if (!controls || !head.settings) return '';
-    if (controls.settings !== head.settings) return 'other settings';
-    // a file does not say where its pair stands in the menus
-    if (controls.models !== (models ?? controls.models)) return 'other settings';
-    if (controls.weights !== (weights ?? controls.weights)) return 'other settings';
-    return prompt !== null && prompt.value !== head.prompt ? 'another prompt' : '';
+    if (!controls || !head.settings) return false;
+    return (
+      controls.settings !== head.settings ||
+      // a file does not say where its pair stands in the menus
+      controls.models !== (models ?? controls.models) ||
+      controls.weights !== (weights ?? controls.weights) ||
+      box()?.value !== head.prompt
+    );
   }
 
   /** Sets the next seed before a second run of the same settings begins. @param {any} event */
@@ -133,8 +134,7 @@ export function freshness(element, changed, currentRun) {
     stale(run) {
       if (!isOver(run)) return '';
       if (isAwaited) return 'A run begins. Below is the previous one.';
-      const other = differs(run);
-      return other && `Below is a run of ${other}: press Run.`;
+      return differs(run) ? 'Below is another run: press Run to compute this one.' : '';
     },
     /**
      * Whether a run is awaited as a message comes; one of no run says that it failed or stopped.

@@ -30,7 +30,7 @@ from ...service.queued_run import Turn
 from ...service.run_store import new_name
 from .entry import Entry, titles
 from .rates import basis, factors, headline, race_clock, rates
-from .texts import compare_texts
+from .texts import compare_texts, remarks
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
 
@@ -87,7 +87,7 @@ def compare_runs(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterato
     for a, b, position in board.unexpected():
         tokens = board.written[b][:position]
         margins[a, b] = next(turn.compute(margin_after, entries[b].config, tokens))
-    yield message(board.name, state="done", pairs=board.pairs(margins), **board.results())
+    yield message(board.name, state="done", pairs=remarks(board.pairs(margins)), **board.results())
 
 
 def margin_after(pair: Pair, config: Any, tokens: Sequence[int]) -> Iterator[float]:
@@ -145,17 +145,18 @@ class Board:
         """The message on a column that came to its end."""
         self.ended.add(at)
         self.pending.append({"at": at, "state": "done"})
-        return self._flush(pairs=self.pairs())
+        return self._flush(pairs=remarks(self.pairs()))
 
     def timing(self, at: int) -> str:
-        """The message while a column is timed, with what its rounds gave so far."""
+        """The message while a column is timed; what its rounds give is sent when all are over, as a
+        number that is read does not change."""
         speedup = self.speedups[at]
         done = 0
         if speedup:
             done = speedup.rounds
         title = titles(self.entries)[at]
         note = f"Timing {title} against plain decoding: {done} of {ROUNDS} rounds."
-        return message(self.name, state="timing", note=note, **self.results())
+        return message(self.name, state="timing", note=note)
 
     def _flush(self, **more: Any) -> str:
         updates = self.pending
@@ -193,12 +194,12 @@ class Board:
         return {"at": at, "state": "running", "steps": payloads, "clock": codec.json_data(clock)}
 
     def pairs(self, margins: dict[tuple[int, int], float] | None = None) -> list[JsonObject]:
-        """Remarks on the texts of every two columns that came to their end."""
-        remarks = []
+        """What is found of every two columns that came to their end."""
+        found = []
         for a, b in combinations(sorted(self.ended), 2):
             texts = self.entries[a], self.written[a], self.entries[b], self.written[b]
-            remarks.append(compare_texts(*texts, (margins or {}).get((a, b)), self.dtype))
-        return remarks
+            found.append(compare_texts(*texts, (margins or {}).get((a, b)), self.dtype))
+        return found
 
     def unexpected(self) -> Iterator[tuple[int, int, int]]:
         """Every two columns whose texts should be the same and are not, and where they part."""
@@ -259,4 +260,4 @@ def of_traces(
     for update, timed in zip(updates, results["updates"], strict=True):
         timed |= update | {"clock": timed["clock"]}
     about = board.about(traces[0].prompt_text, described(traces[0].pair), **more)
-    return message(name, state="done", pairs=board.pairs(), **results, **about)
+    return message(name, state="done", pairs=remarks(board.pairs()), **results, **about)

@@ -87,7 +87,7 @@ def headline(
     speedups: Sequence[PairedSpeedup | None],
 ) -> str:
     """Who is how many times as fast as plain decoding, the fastest first, and whose order the
-    rounds do not decide; empty where nothing is known of plain decoding.
+    rounds do not decide, and why a run is slower; empty where nothing is known of plain decoding.
 
     Args:
         entries: what the columns run.
@@ -113,6 +113,15 @@ def headline(
     for (one, low, high), (other, lowest, highest) in combinations(spreads, 2):
         if low <= highest and lowest <= high:
             sentence += f"; {one} and {other} are too close to say which is faster"
+    costs = []
+    for title, (factor, _), own in zip(titles(entries), found, counts, strict=True):
+        if 0 < factor < 1:
+            # A step lasts as long as its tokens take at its rate.
+            passes = own.timed_tokens / own.timed_passes / factor
+            unit = "" if costs else " plain passes"
+            costs.append(f"{passes:.1f}{unit} with {title}")
+    if costs:
+        sentence += f". Here a step costs {', '.join(costs)}"
     return f"{sentence}."
 
 

@@ -78,6 +78,20 @@ def compare_texts(
     }
 
 
+def remarks(pairs: Sequence[JsonObject]) -> list[JsonObject]:
+    """The same with the letters before each text; one for all pairs of which the same is true."""
+    alike: dict[object, list[JsonObject]] = {}
+    for pair in pairs:
+        key = (pair["text"], pair["why"]) if pair["position"] is None else len(alike)
+        alike.setdefault(key, []).append(pair)
+    said = []
+    for same in alike.values():
+        *letters, last = sorted({pair[side] for pair in same for side in "ab"})
+        text = f"{', '.join(letters)} and {last}: {same[0]['text']}"
+        said.append(same[0] | {"text": text})
+    return said
+
+
 def why_equal(one: Entry, other: Entry) -> str | None:
     """Why two entries must write the same text; None if they need not."""
     if one.same_as_plain and other.same_as_plain:

@@ -25,10 +25,9 @@ const UNTIMED = {
 };
 
 /**
- * A comparison: what its messages brought, and what the browser adds.
- * @typedef {Omit<Partial<Message>, 'columns' | 'state'> & { state: string, columns: Column[],
- *   isWaiting: boolean, timed: Partial<Message> }} Comparison `isWaiting`: another one was asked
- *   for and has not begun; `timed` is what its rounds gave so far
+ * A comparison: what its messages brought. While another one is "loading", it is still shown.
+ * @typedef {Omit<Partial<Message>, 'columns' | 'state'> & { state: string, columns: Column[] }}
+ *   Comparison
  */
 
 /**
@@ -41,17 +40,13 @@ const UNTIMED = {
 export function compareBoard(element, server, settings = () => undefined) {
   const root = query(element, '.sv-compare', HTMLElement);
   const $ = finder(root);
-  const drawSoon = onceAFrame(render);
-  const chart = tokenChart($('chart-svg', SVGSVGElement), seconds => clock.seek(seconds));
+  const drawSoon = onceAFrame(render); // what moves with the clock
+  const drawWhole = onceAFrame(renderWhole);
+  const chart = tokenChart($('chart-svg', SVGSVGElement));
   $('table').open = !matchMedia('(max-width: 760px)').matches;
-  const clock = sharedClock(root, {
-    columns: () => run.columns,
-    running: isBusy,
-    changed: drawSoon,
-  });
+  const clock = sharedClock(root, { columns: () => run.columns, changed: drawSoon });
   const first = settings();
-  let run = /** @type {Comparison} */ ({ state: '', columns: [], isWaiting: false, timed: {} });
-  let whole = false;
+  let run = /** @type {Comparison} */ ({ state: '', columns: [] });
   let messages = /** @type {string[]} */ ([]); // all of this comparison
 
   server
@@ -78,44 +73,26 @@ export function compareBoard(element, server, settings = () => undefined) {
     if (message.columns) start(message, message.columns);
     else if (message.run && message.run !== run.run) return;
     messages.push(text);
-    // A number that is read does not change: what rounds give is shown when they are over, in
-    // headline, chart and table at once.
-    if (message.state === 'timing') run.timed = message;
-    else write(message);
-    if (message.state === 'stopped') {
-      write(run.timed);
-      run.columns.forEach(stopColumn);
-    }
-    if (message.state) change(message.state, message.note);
-    clock.follow();
-    drawWhole();
-  }
-
-  /** What a message brings. @param {Partial<Message>} message */
-  function write({ run: name, updates = [], factors = [], columns, state, ...facts }) {
-    for (const update of updates) apply(run.columns[update.at], update);
+    for (const update of message.updates ?? []) apply(run.columns[update.at], update);
+    const { run: name, updates, columns, state, factors = [], ...facts } = message;
     Object.assign(run, facts);
     factors.forEach((factor, at) => {
       run.columns[at].factor = factor;
     });
+    if (state) change(state);
+    if (run.state === 'running') clock.follow();
+    drawWhole();
   }
 
-  /** @param {NonNullable<Message['state']>} state @param {string} [note] */
-  function change(state, note = '') {
+  /** @param {NonNullable<Message['state']>} state */
+  function change(state) {
     const wasBusy = isBusy();
-    const wasWhole = run.state !== 'running';
-    run.note = note;
-    run.isWaiting = state === 'loading';
-    if (state === 'stopped' && wasWhole) run.state = 'done';
-    else if (!run.isWaiting) run.state = state;
+    run.state = state === 'stopped' && run.state === 'loading' ? 'done' : state;
     // what the controls no longer stand for is not played to anybody
     if (wasBusy && !isBusy() && !differs()) clock.ended();
   }
 
-  /** Whether it is decoded or timed. */
-  function isBusy() {
-    return run.state === 'running' || run.state === 'timing';
-  }
+  const isBusy = () => ['loading', 'running', 'timing'].includes(run.state);
 
   /** @param {Message} message @param {About[]} columns */
   function start({ run: name, badge, prompt }, columns) {
@@ -131,10 +108,9 @@ export function compareBoard(element, server, settings = () => undefined) {
         announce: text => say($('live'), text),
       }),
     );
-    const opened = { run: name, state: 'running', columns: made, settings: first };
-    run = { ...opened, isWaiting: false, timed: {} };
+    run = { run: name, state: 'running', columns: made, settings: first };
     choose(run.columns.at(-1)?.box);
-    clock.begin(!badge);
+    clock.begin();
   }
 
   /** A narrow screen has the tree of one run. @param {Element | null | undefined} box */
@@ -145,39 +121,33 @@ export function compareBoard(element, server, settings = () => undefined) {
     choose(target.closest('.sv-run'));
   });
 
-  /** @param {Column} column */
-  function stopColumn(column) {
-    if (column.state !== 'running' && column.state !== 'waiting') return;
-    column.state = column.steps.length ? 'stopped' : 'never';
-  }
-
   /** @param {Column} column @param {import('./types.js').ColumnUpdate} update */
   function apply(column, { state, note, steps, clock: ends = [] }) {
     if (state) column.state = state;
     if (note) column.note = note;
     if (steps) steps.forEach((step, i) => column.add(step, ends[i]));
     else if (ends.length) column.ends = ends.map(([seconds]) => seconds);
+    // Only the end of a text is no text.
+    const pieces = column.steps.at(-1)?.pieces;
+    if (state === 'done' && pieces?.at(-1) === '') pieces[pieces.length - 1] = 'end of text';
   }
 
   // ---- drawing ----
 
-  /** All of it, not only what moves with the clock. */
-  function drawWhole() {
-    whole = true;
-    drawSoon();
+  /** @param {number} now */
+  function renderWhole(now) {
+    if (!element.isConnected) return;
+    chart.show(run.columns);
+    head();
+    writeTexts(root, run.columns, run.pairs ?? [], clock.seek);
+    writeTable(root, run.columns, run.table ?? []);
+    render(now);
   }
 
   /** @param {number} now */
   function render(now) {
     if (!element.isConnected) return;
     const moving = clock.advance(now);
-    if (whole) {
-      whole = false;
-      chart.show(run.columns);
-      head();
-      writeTexts(root, run.columns, run.pairs ?? [], clock.seek);
-      writeTable(root, run.columns, run.table ?? []);
-    }
     chart.at(clock.time);
     for (const column of run.columns) column.show(clock.time);
     clock.write();
@@ -185,7 +155,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   function head() {
-    const isStale = run.isWaiting || differs() !== '';
+    const isStale = run.state === 'loading' || differs() !== '';
     const source = run.columns.length ? [run.badge ?? 'measured here', run.pair] : [];
     $('asked').textContent = run.prompt ?? '';
     $('title-line').textContent = source.filter(Boolean).join(' · ');
@@ -207,7 +177,7 @@ export function compareBoard(element, server, settings = () => undefined) {
 
   function staleText() {
     const before = run.badge ? `the ${run.badge} comparison` : 'the earlier run';
-    const why = run.isWaiting ? run.note : `The ${differs()} changed: press Run.`;
+    const why = differs() ? `The ${differs()} changed: press Run.` : run.note;
     return `${why} Below is still ${before}.`;
   }
 

@@ -10,38 +10,34 @@ import { reducedMotion } from '../base/stepper.js';
 /** @typedef {import('./column.js').Column} Column */
 
 const SPEEDS = [1, 0.5, 0.25, 0.1, 0.02];
-const SHORTEST = 1.5; // seconds until the first run ends, unless a visitor chose a speed
+const SHORTEST = 1.5; // seconds until the first run ends
 
 /**
  * @param {HTMLElement} root
- * @param {{ columns: () => Column[], running: () => boolean, changed: () => void }} run
+ * @param {{ columns: () => Column[], changed: () => void }} run
  */
-export function sharedClock(root, { columns, running, changed }) {
+export function sharedClock(root, { columns, changed }) {
   const $ = finder(root);
   let time = 0;
-  let following = false;
   let playing = false;
   let before = /** @type {number | null} */ (null);
-  let isChosen = false; // whether a visitor chose the speed
 
   const limit = () => Math.max(0, ...columns().map(column => column.ends.at(-1) || 0));
   const first = () => Math.min(...columns().map(column => column.ends.at(-1) || Infinity));
 
-  /** @param {boolean} follows */
-  function begin(follows) {
+  function begin() {
     pause();
     time = 0;
-    following = follows;
   }
 
+  /** Shows what was decoded last. */
   function follow() {
-    if (following) time = limit();
+    time = limit();
   }
 
   function ended() {
-    following = false;
     const slow = SPEEDS.find(speed => first() / speed >= SHORTEST) ?? SPEEDS.at(-1);
-    if (!isChosen) $('speed', HTMLSelectElement).value = String(slow);
+    $('speed', HTMLSelectElement).value = String(slow);
     if (reducedMotion()) time = first();
     else if (limit()) {
       time = 0;
@@ -65,7 +61,6 @@ export function sharedClock(root, { columns, running, changed }) {
   function seek(seconds) {
     pause();
     time = Math.min(limit(), Math.max(0, seconds));
-    following = running() && time === limit();
     changed();
   }
 
@@ -78,7 +73,6 @@ export function sharedClock(root, { columns, running, changed }) {
   function play() {
     if (!limit()) return;
     if (time >= limit()) time = 0;
-    following = false;
     playing = true;
     before = null;
     changed();
@@ -117,9 +111,6 @@ export function sharedClock(root, { columns, running, changed }) {
   };
   const acts = { back: () => step(-1), forward: () => step(1), play: toggle };
   const writeBar = playerBar(root, acts, seek);
-  $('speed').addEventListener('change', () => {
-    isChosen = true;
-  });
   keys(
     root,
     event => {

@@ -14,11 +14,6 @@ import { lookOf, runKey } from './tokens_over_time.js';
 
 const KEYS = 'up and down select a node, left and right change the step';
 
-/** @type {Partial<Record<State, string>>} */
-const BEFORE = { waiting: 'waiting', never: 'not run' }; // the first step
-/** @type {Partial<Record<State, string>>} */
-const AFTER = { running: '; decoding', stopped: '; stopped here' }; // the last one so far
-
 /**
  * @param {About} about
  * @param {{ recorded?: boolean, prompt?: string }} run
@@ -172,7 +167,7 @@ export function nodeText(step, key, plain) {
  */
 export function clockText({ state, note, steps, ends, totals, factor }, at) {
   const failed = state === 'error' ? `This run failed. ${note}` : '';
-  if (!steps.length) return failed || BEFORE[state] || 'begins';
+  if (!steps.length) return failed || 'no step yet';
   const all = at === steps.length - 1;
   if (all && state === 'done') {
     const time = factor ? `, ${ends[at].toFixed(3)} s` : ''; // which is final once there is one
@@ -180,5 +175,5 @@ export function clockText({ state, note, steps, ends, totals, factor }, at) {
   }
   const tokens = `${at < 0 ? 0 : totals[at]} of ${totals[totals.length - 1]} tokens`;
   const progress = `${state === 'done' ? `${tokens}, ` : ''}step ${at + 1} of ${steps.length}`;
-  return failed ? `${progress}. ${failed}` : progress + ((all && AFTER[state]) || '');
+  return failed ? `${progress}. ${failed}` : progress;
 }

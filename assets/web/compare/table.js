@@ -38,21 +38,11 @@ export function writeTexts(root, columns, pairs, show) {
   // said once, however many texts it explains
   $('texts-why').textContent = [...new Set(pairs.map(pair => pair.why).filter(Boolean))].join(' ');
   for (const span of queryAll(root, '.differs')) span.classList.remove('differs');
-  // one for all pairs of which it is true
-  const remarks = /** @type {Map<string, import('./types.js').Pair[]>} */ (new Map());
-  for (const pair of pairs) {
-    const key = pair.position === null ? pair.text : pair.a + pair.b;
-    remarks.set(key, [...(remarks.get(key) ?? []), pair]);
-  }
   $('texts').replaceChildren(
-    ...[...remarks.values()].map(same => {
-      const [{ a, b, kind, text, position }] = same,
-        letters = [...new Set(same.flatMap(pair => [pair.a, pair.b]))];
-      const remark = `${letters.slice(0, -1).join(', ')} and ${letters.at(-1)}: ${text}`;
-      const line = make('li', [make('span', remark)]);
-      const both = columns.filter(({ about }) => about.letter === a || about.letter === b);
-      line.dataset.kind = kind;
+    ...pairs.map(({ a, b, kind, text, position }) => {
+      const line = make('li', text, { 'data-kind': kind });
       if (position === null) return line;
+      const both = columns.filter(({ about }) => about.letter === a || about.letter === b);
       const tokens = both.map(column => column.spans.flat()[position]);
       const [one, other] = tokens.map(token => visible(token?.textContent || ''));
       tokens.forEach(token => token?.classList.add('differs'));

@@ -24,8 +24,8 @@ const MARKS = {
  */
 export const lookOf = ({ letter, kind }) => `sv-run-${letter} sv-kind-${kind}`;
 
-/** @param {SVGSVGElement} svg @param {(seconds: number) => void} seek */
-export function tokenChart(svg, seek) {
+/** @param {SVGSVGElement} svg */
+export function tokenChart(svg) {
   const canvas = makeSvg('g', {}, svg);
   const axes = makeSvg('g', {}, canvas);
   const lines = makeSvg('g', {}, canvas);
@@ -76,17 +76,6 @@ export function tokenChart(svg, seek) {
     }
   }
 
-  /** @param {PointerEvent} event */
-  function point(event) {
-    const at = event.clientX - svg.getBoundingClientRect().left - box.left;
-    const share = Math.min(1, Math.max(0, at / (box.right - box.left)));
-    if (event.buttons === 1 && most.x) seek(share * most.x);
-  }
-  svg.addEventListener('pointerdown', event => {
-    svg.setPointerCapture(event.pointerId);
-    point(event);
-  });
-  svg.addEventListener('pointermove', point);
   onResize(svg, () => {
     if (svg.clientWidth) redraw();
   });

@@ -1,7 +1,7 @@
 // What the server sends of a comparison, as app/tabs/compare/messages.py writes it.
 
-/** How a run stands; the browser itself marks one that was stopped, or never begun. */
-export type State = 'waiting' | 'running' | 'done' | 'error' | 'stopped' | 'never';
+/** How a run stands. */
+export type State = 'waiting' | 'running' | 'done' | 'error';
 
 /** What one column runs. */
 export interface About {
@@ -14,7 +14,7 @@ export interface About {
   plain: boolean;
 }
 
-/** A remark on two texts, and the first token that differs. */
+/** A remark on two texts or more that are alike, and the first token that differs. */
 export interface Pair {
   a: string;
   b: string;

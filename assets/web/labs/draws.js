@@ -41,6 +41,8 @@ export function runOf(step, tokens, parent = null) {
     why: step.sentences[step.why[node]] ?? '',
   }));
 
+  // A rule that tests below a failed test decides about all tokens when it has tried all.
+  const failed = compared.filter(node => Number(step.coin[node]) >= Number(step.accept[node]));
   const path = pathOf(step);
   const accepted = path.filter(isListed);
   const end = path.at(-1) ?? 0;
@@ -51,6 +53,7 @@ export function runOf(step, tokens, parent = null) {
   return {
     drafted: nodes.map(node => place(step.tokens[node])),
     tries,
+    isBlock: compared.some(node => failed.includes(step.parents[node])),
     emitted: isEnd ? [...emitted, place(/** @type {number} */ (step.own))] : emitted,
     goesOn: !isEnd,
     corrected: step.last === 'correction',

@@ -11,26 +11,17 @@ import { SCHEMES } from '../base/words.js';
 /** A difference, with a sign at which no line breaks. @param {number} value */
 const deviationText = value => short(value).replace('-', '−');
 
-/**
- * As few decimals, from two to four, as tell averages apart that differ.
- * @param {(number | null)[]} values
- */
-function decimalsOf(values) {
-  const known = values.filter(value => value !== null);
-  const distinct = (/** @type {number} */ digits) =>
-    new Set(known.map(value => value.toFixed(digits))).size;
-  return [2, 3].find(digits => distinct(digits) === distinct(4)) ?? 4;
-}
+/** An average of tokens. @param {number} value */
+const average = value => value.toFixed(3);
 
 /** How near a rule comes to the best possible one. @param {RuleRow} row */
 function limitOf({ accepted, best, scheme }) {
   if (accepted === null || best === null) return '';
-  const digits = decimalsOf([accepted, best]);
-  const average = `On average it accepts ${accepted.toFixed(digits)} drafted tokens`;
+  const taken = `On average it accepts ${average(accepted)} drafted tokens`;
   // Another way of drawing gives other drafts, of which another rule may accept more.
   const drafts = `with children chosen this way (${SCHEMES[scheme ?? '']})`;
-  if (best - accepted < 5e-5) return ` ${average}; no lossless rule can accept more ${drafts}.`;
-  return ` ${average}; the best lossless rule ${drafts} accepts ${best.toFixed(digits)}.`;
+  if (best - accepted < 5e-5) return ` ${taken}; no lossless rule can accept more ${drafts}.`;
+  return ` ${taken}; the best lossless rule ${drafts} accepts ${average(best)}.`;
 }
 
 /**
@@ -112,9 +103,8 @@ export function writeRules(root, { rows, levels }, selected, chosen) {
   const $ = finder(root, 'sv-v-'),
     applies = (/** @type {RuleRow} */ { kind }) => kind !== 'impossible' && kind !== 'failed',
     others = rows.filter(row => !applies(row));
-  const digits = decimalsOf(rows.map(row => row.accepted));
-  const accepted = levels > 1 ? `accepted of ${levels}, on average` : 'accepted on average';
-  const titles = ['rule', accepted, '', 'writes', 'children are chosen'];
+  const counted = levels > 1 ? `accepted of ${levels}, on average` : 'accepted on average';
+  const titles = ['rule', counted, '', 'writes', 'children are chosen'];
   const head = make('tr', titles.map(text => make(text ? 'th' : 'td', text)));
   const lines = rows.filter(applies).map(row => {
     const look = { class: 'sv-plain', 'aria-pressed': row.rule === selected };
@@ -124,7 +114,7 @@ export function writeRules(root, { rows, levels }, selected, chosen) {
     const written = { class: `kind ${row.kind.split(' ')[0]}`, title: verdictOf(row).join(' ') };
     const cells = [
       make('th', [pick]),
-      make('td', row.accepted?.toFixed(digits) ?? 'not computed'),
+      make('td', row.accepted === null ? 'not computed' : average(row.accepted)),
       make('td', [bar], 'drawn'),
       make('td', wordFor(row), written),
       make('td', SCHEMES[row.scheme ?? '']),

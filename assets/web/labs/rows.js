@@ -1,7 +1,7 @@
 // The rows p and q: a slider and a number for each token. A probability that is moved makes room
 // among the others.
 
-import { finder, make, query, slider } from '../base/dom.js';
+import { finder, make, slider } from '../base/dom.js';
 import { probability } from '../base/text.js';
 
 const ROWS = /** @type {const} */ (['p', 'q']);
@@ -73,34 +73,4 @@ export function rowControls(root, state, changed) {
   }
 
   return { show };
-}
-
-/**
- * The buttons that add a token and remove the last one.
- * @param {HTMLElement} root
- * @param {{ names: string[], p: number[], q: number[] }} state
- * @param {string[]} letters names for tokens; there are no more tokens than letters
- * @param {() => void} changed
- */
-export function rowTools(root, state, letters, changed) {
-  const more = query(root, '[data-do=more]'),
-    less = query(root, '[data-do=less]');
-  more.addEventListener('click', () => {
-    state.names.push(letters.find(letter => !state.names.includes(letter)) ?? '?');
-    for (const name of ROWS) state[name] = normalised([...state[name], 1 / state[name].length]);
-    changed();
-  });
-  less.addEventListener('click', () => {
-    state.names.pop();
-    for (const name of ROWS) {
-      const weights = state[name].slice(0, -1);
-      // the token that goes may have had all the weight
-      state[name] = normalised(weights.some(weight => weight > 0) ? weights : weights.fill(1));
-    }
-    changed();
-  });
-  return () => {
-    more.disabled = state.names.length >= letters.length;
-    less.disabled = state.names.length <= 2;
-  };
 }

@@ -65,12 +65,11 @@ export function nodeText({ parents, chance }, node) {
     return `The root is the last token of the text; with it go ${drafted}. Select a node.`;
   }
   const rank = parents.slice(0, node).filter(other => other === parent).length + 1;
-  const above = parent ? 'its parent' : 'the root';
   let level = 1;
   for (let ancestor = parent; ancestor > 0; ancestor = parents[ancestor]) level++;
-  return (
-    `Level ${level}, child ${rank} of ${above}: ` +
-    `accepted with probability ${short(chance[node])}, and with ` +
-    `${short(chance[parent] ? chance[node] / chance[parent] : 0)} if ${above} is accepted.`
-  );
+  const place = `Level ${level}, child ${rank} of ${parent ? 'its parent' : 'the root'}`;
+  const text = `${place}: accepted with probability ${short(chance[node])}`;
+  if (!parent) return `${text}.`; // the root is always there
+  const share = chance[parent] ? chance[node] / chance[parent] : 0;
+  return `${text}, and with ${short(share)} if its parent is accepted.`;
 }

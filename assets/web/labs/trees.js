@@ -3,7 +3,7 @@
 
 import { button, finder, make, makeSvg, press, query, slider } from '../base/dom.js';
 import { keys } from '../base/keys.js';
-import { opensFiles, turnsPages } from '../base/page.js';
+import { turnsPages } from '../base/page.js';
 import { plural } from '../base/text.js';
 import { treeView } from '../tree/view.js';
 import { asker } from './asker.js';
@@ -24,13 +24,11 @@ export function treeLab(element, start, askTrees) {
   let name = 'sequoia'; // of the tree that is large
   let large = /** @type {LabTree} */ ({});
   let basis = start.own;
-  let file = ''; // the text of one that was opened, until it is answered
   const picture = treeView(query(root, '.sv-lab-tree svg', SVGSVGElement), {
     pick: key => select(Number(key)),
     unfolded: true,
   });
-  const ask = asker(root, request, answered, text => {
-    file = '';
+  const ask = asker(root, request, show, text => {
     $('status').textContent = `${text} The trees are those of the numbers before.`;
     root.classList.add('stale');
   });
@@ -56,16 +54,6 @@ export function treeLab(element, start, askTrees) {
     mark(-1);
     ask(300);
   });
-  opensFiles(
-    root,
-    { button: $('open'), input: $('file'), isVisible: () => root.offsetParent !== null },
-    async opened => {
-      file = withoutTexts(await opened.text());
-      mark(-1);
-      $('own').open = true;
-      ask();
-    },
-  );
   $('form').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
   $('presets').append(...start.presets.map((preset, i) => button(preset.title, () => load(i))));
 
@@ -75,18 +63,15 @@ export function treeLab(element, start, askTrees) {
     basis = start.presets[number] ?? start.own;
   }
 
-  /** @param {string} size @param {number} value */
-  function setSize(size, value) {
-    sizes[size].value = String(value);
-    query(sizes[size].parentElement ?? root, 'output').textContent = String(value);
-  }
-
   /** @param {number} number @param {boolean} [asks] */
   function load(number, asks = true) {
     const { vector, ...numbers } = start.presets[number];
     mark(number);
-    $('vector').value = textOf(vector);
-    for (const size of Object.keys(sizes)) setSize(size, /** @type {any} */ (numbers)[size]);
+    $('vector').value = vector.map(chance => Number(chance.toPrecision(4))).join(', ');
+    for (const [size, track] of Object.entries(sizes)) {
+      track.value = /** @type {any} */ (numbers)[size];
+      query(track.parentElement ?? root, 'output').textContent = track.value;
+    }
     name = 'sequoia';
     if (asks) ask();
   }
@@ -98,19 +83,10 @@ export function treeLab(element, start, askTrees) {
       Object.entries(sizes).map(([size, track]) => [size, Number(track.value)]),
     );
     // The text of a preset is rounded: its own numbers give the tree that the page opened with.
-    const vector = basis.vector ?? vectorOf($('vector').value);
+    const text = $('vector').value;
+    const vector = basis.vector ?? vectorOf(text);
+    const file = text.includes('{') ? text : ''; // the profile of a checkpoint
     return askTrees({ vector, builder: name, file, ...numbers });
-  }
-
-  /** @param {import('./types.js').Trees} answer */
-  function answered(answer) {
-    show(answer);
-    if (!file) return;
-    file = '';
-    const { vector } = answer;
-    $('vector').value = textOf(vector);
-    if (Array.isArray(vector[0])) setSize('levels', vector.length - 1);
-    ask(); // with as many levels as it has
   }
 
   /** @param {import('./types.js').Trees} answer */
@@ -155,7 +131,6 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {LabTree} tree */
   function open(tree) {
-    const node = nodeLike(large.parents, Number(picture.selected), tree.parents);
     large = tree;
     name = tree.name;
     for (const other of $('cards').children)
@@ -169,7 +144,7 @@ export function treeLab(element, start, askTrees) {
     $('masked').textContent = `Attention mask: ${tree.title}`;
     picture.show(stepOf(tree));
     $('mask').replaceChildren(maskPicture(tree));
-    select(node);
+    select(0);
   }
 
   /** @param {number} node */
@@ -187,41 +162,8 @@ export function treeLab(element, start, askTrees) {
   root.setAttribute('aria-busy', 'false');
 }
 
-/**
- * A profile without what was measured on each text, which is most of a large file. What is no JSON
- * is sent as it is and answered with a sentence.
- * @param {string} text
- */
-function withoutTexts(text) {
-  try {
-    const data = JSON.parse(text);
-    return JSON.stringify(data, (name, value) => (name === 'by_text' ? undefined : value));
-  } catch {
-    return text;
-  }
-}
-
-/**
- * The node of a tree that has the place of one of another, or the nearest above it.
- * @param {number[]} parents @param {number} node @param {number[]} to @returns {number}
- */
-function nodeLike(parents, node, to) {
-  if (!node) return 0;
-  const parent = parents[node];
-  const rank = parents.slice(0, node).filter(other => other === parent).length;
-  const above = nodeLike(parents, parent, to);
-  return to.flatMap((other, i) => (other === above ? [i] : []))[rank] ?? above;
-}
-
 /** @param {LabTree} tree */
 const leavesOf = ({ parents }) => parents.length + 1 - new Set(parents).size;
-
-/** A vector as it is typed, or one for each level. @param {number[] | number[][]} vector */
-const textOf = vector =>
-  vector
-    .map(level => [level].flat().map(weight => Number(weight.toPrecision(4))))
-    .map(level => level.join(', '))
-    .join(Array.isArray(vector[0]) ? '; ' : ', ');
 
 /** What is no number is sent as it is, and named in the answer. @param {string} text */
 function vectorOf(text) {

@@ -34,20 +34,6 @@ function coinLine(prob, coin) {
   return line;
 }
 
-/** Whether a try passes its own test. @param {Try} one */
-const passes = ({ coin, accept_prob: prob }) => coin !== null && prob !== null && coin < prob;
-
-/**
- * The try whose test decided about a token. A rule that decides by a path accepts a token whose
- * own test failed if that of a longer path passes.
- * @param {Try[]} tries
- * @param {Try} one
- */
-export function decidedBy(tries, one) {
-  if (one.outcome !== 'accepted' || passes(one)) return one;
-  return tries.slice(tries.indexOf(one)).findLast(passes) ?? null;
-}
-
 /** @param {HTMLElement} root */
 export function tryStepper(root) {
   const $ = finder(root, 'sv-v-');
@@ -75,8 +61,9 @@ export function tryStepper(root) {
   }
 
   /** @param {Run} of */
-  function track({ drafted, tries, emitted, goesOn, corrected }) {
-    const seen = new Map(tries.slice(0, at.at + 1).map(item => [item.node, item.outcome]));
+  function track({ drafted, tries, emitted, goesOn, corrected, isBlock }) {
+    const known = isBlock ? tries : tries.slice(0, at.at + 1);
+    const seen = new Map(known.map(item => [item.node, item.outcome]));
     const now = tries[at.at]?.node; // none at the end
     /** @type {(mark: string, token: number, remark: string, kind: string) => HTMLElement} */
     const itemOf = (mark, token, remark, kind) =>
@@ -98,7 +85,7 @@ export function tryStepper(root) {
 
   /** @param {Try} one @param {Run} of */
   function tried(one, { tries }) {
-    const { token, outcome, why, before, after } = one;
+    const { token, outcome, accept_prob: prob, coin, why, before, after } = one;
     const isLater = tries.slice(0, tries.indexOf(one)).some(({ outcome: of }) => of === 'rejected');
     const compared = /** @type {Rows} */ (
       before.residual
@@ -106,11 +93,9 @@ export function tryStepper(root) {
         : { p: rows.p, q: rows.q }
     );
     const parts = [make('h3', `${quoted(token)}: ${outcome}`), make('p', why)];
-    const test = decidedBy(tries, one);
-    if (test && test !== one)
-      parts.push(make('p', `The test of the block that ends with ${quoted(test.token)}:`));
-    if (test && test.accept_prob !== null && test.coin !== null)
-      parts.push(coinLine(test.accept_prob, test.coin));
+    // a longer block may accept what failed its own test
+    if (prob !== null && coin !== null && coin < prob === (outcome === 'accepted'))
+      parts.push(coinLine(prob, coin));
     // The two tables have one scale, so that what a rejection changes is seen.
     const most = Math.max(...[compared, after].flatMap(Object.values).flat());
     const tables = [table('compared in this try', compared, token, most)];

@@ -105,6 +105,8 @@ export interface Run {
   emitted: number[];
   goesOn: boolean;
   corrected: boolean;
+  /** Whether the outcomes of all tries are known only after the last. */
+  isBlock: boolean;
   /** What the last token was drawn from, where the rule recorded it. */
   last: (number | null)[] | null;
 }

@@ -10,7 +10,7 @@ import { linkedNode } from './address.js';
 import { asker } from './asker.js';
 import { runOf } from './draws.js';
 import { writeLaw, writeRules } from './results.js';
-import { rowControls, rowTools } from './rows.js';
+import { rowControls } from './rows.js';
 import { tryStepper } from './tries.js';
 
 /** @typedef {import('./types.js').Start} Start */
@@ -34,11 +34,6 @@ export function verificationLab(element, start, server) {
     ask(60);
   });
   const ask = asker(root, () => server.preview(state), show, failed);
-  const limitTools = rowTools(root, state, [...start.names], () => {
-    set({});
-    unmark();
-    rows.show();
-  });
 
   // ---- what is looked at ----
 
@@ -51,9 +46,11 @@ export function verificationLab(element, start, server) {
   function put(node, about, first = '') {
     const names = [...start.names].slice(0, node.p.length);
     Object.assign(state, { names, children: 2, levels: 1, seed: 0 }, node);
-    if (!start.rules.some(([name]) => name === state.rule)) state.rule = start.rules[0][0];
+    const isHere = start.rules.some(([name]) => name === state.rule);
+    const other = state.rule && !isHere ? ` Its rule “${state.rule}” is not in the lab.` : '';
+    if (!isHere) state.rule = start.rules[0][0];
     if (!start.schemes.some(([name]) => name === state.scheme)) state.scheme = null;
-    $('about').textContent = about;
+    $('about').textContent = about + other;
     rows.show();
     controls();
     if (first) seen(JSON.parse(first));
@@ -93,7 +90,6 @@ export function verificationLab(element, start, server) {
     $('rule').value = state.rule;
     $('scheme').value = state.scheme ?? '';
     $('shape').value = `${state.children} ${state.levels}`;
-    limitTools();
   }
 
   /** @param {Messages['node']} node of a run */
@@ -179,8 +175,7 @@ export function verificationLab(element, start, server) {
   }
 
   subscribe('node', element, showNode);
-  const linked = linkedNode(location.search, start);
-  if (linked?.node) put(linked.node, linked.about);
+  const linked = linkedNode(location.search);
+  if (linked) put(linked, 'This node was opened from a link.');
   else if (!state.names.length) load(0, start.first);
-  if (linked && !linked.node) $('about').textContent = linked.about;
 }

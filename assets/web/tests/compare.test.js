@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { finder } from '../base/dom.js';
-import { clockText, drawnAt, largeText, nodeText } from '../compare/column.js';
+import { clockText, drawnAt, largeText } from '../compare/column.js';
 import { filled } from '../compare/save.js';
 import { writeRuns } from '../stage/panel.js';
 import { emptyRun } from '../stage/run.js';
@@ -31,12 +31,6 @@ test('the time of a run stands beside it once it is final', () => {
   assert.equal(clockText(whole, 1), '8 tokens in 2 steps, 0.200 s');
   assert.equal(clockText({ ...whole, factor: '' }, 1), '8 tokens in 2 steps');
   assert.equal(clockText(whole, 0), '5 of 8 tokens, step 1 of 2');
-});
-
-test('the end of a text is named', () => {
-  const ends = { parents: [-1], outcome: ['root'], path: [], pieces: [''], last: 'bonus' };
-  for (const isPlain of [true, false])
-    assert.match(nodeText(ends, null, isPlain), /target writes ∅ \(the end of the text, or a part/);
 });
 
 test('in large type stands how many times as fast a run was, or how far it is', () => {

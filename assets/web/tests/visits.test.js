@@ -51,7 +51,7 @@ function visited(template) {
   return body;
 }
 
-test('a profile that is dropped into the Tree lab is what its trees are made of', async () => {
+test('a profile that is pasted into the Tree lab is what its trees are made of', async () => {
   const body = visited(asset('labs/trees.html'));
   const asked = [];
   const tree = {
@@ -81,16 +81,27 @@ test('a profile that is dropped into the Tree lab is what its trees are made of'
   fire(body.querySelector('.sv-lab-sizes input'), 'input');
   await until(() => asked.length === 1);
   assert.deepEqual(asked.shift().vector, [0.56789], 'not its text, which is rounded');
-  const profile = { acceptance: [0.8, 0.1], by_text: new Array(1e5).fill(0.5) };
-  const file = { text: async () => JSON.stringify(profile) };
-  fire(document, 'drop', { dataTransfer: { types: ['Files'], files: [file] } });
-  await until(() => asked.length === 2);
-  assert.equal(asked[0].file, '{"acceptance":[0.8,0.1]}', 'without what makes it large');
-  assert.equal(body.querySelector('.sv-lab-vector').value, '0.8, 0.1');
+  const box = body.querySelector('.sv-lab-vector');
+  box.value = '{"acceptance": [0.8, 0.1]}';
+  fire(box, 'input');
+  await until(() => asked.length === 1);
+  assert.equal(asked[0].file, box.value);
   assert.match(body.querySelector('.sv-lab-about').textContent, /your own/);
-  assert.equal(asked.at(-1).file, '', 'it is read once');
   assert.match(body.querySelector('.sv-lab-cards').textContent, /in memory 1\.20\u00a0×/);
   assert.match(body.querySelector('.sv-lab-question').textContent, /fastest with yours\?$/);
+});
+
+test('the end of a text is named', () => {
+  const body = visited(asset('compare/compare.html'));
+  globalThis.matchMedia = () => ({ matches: true }); // nothing moves
+  const board = compareBoard(body, {});
+  const ends = step([-1], 'r', { index: 0, pieces: [''], last: 'bonus', own: 2, texts: ['.'] });
+  const about = { letter: 'A', kind: 'plain', title: 'Plain', details: '', lossy: null, plain: true };
+  const updates = [{ at: 0, state: 'done', steps: [ends], clock: [[1, 1]] }];
+  const message = { run: 'a', badge: 'recorded', columns: [about], updates, state: 'done' };
+  board.receive(JSON.stringify(message));
+  fire(body.querySelector('.sv-forward'), 'click');
+  assert.equal(body.querySelector('.sv-node').textContent, 'The target writes “end of text”.');
 });
 
 test('a node of a run opens with what was drawn there, until somebody draws again', async () => {

@@ -90,7 +90,8 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     const { edges, nodes } = paint(there, sizes, frame);
     canvas.replaceChildren(edges, nodes);
     const isReadable = fits >= 0.9 * sizes.smallest; // a little smaller rather than scrolled
-    const isWhole = isReadable || whole || !scrolls || (unfolded && presents());
+    const isNarrow = wide * sizes.smallest <= box.clientWidth;
+    const isWhole = isReadable || whole || !scrolls || (unfolded && (isNarrow || presents()));
     const drawnScale = isWhole ? Math.min(scale, fits) : sizes.smallest;
     drawn = { layout, sizes, scale: drawnScale, left };
     svg.setAttribute('viewBox', `${left} ${-top - sizes.dy / 2} ${wide} ${high}`);
@@ -136,10 +137,8 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
 
   // ---- what a visitor does ----
 
-  const nodeAt = (/** @type {EventTarget | null} */ target) =>
-    /** @type {SVGElement | null} */ (
-      /** @type {Element | null} */ (target)?.closest?.('.node') ?? null
-    );
+  /** @param {any} target @returns {SVGElement | null} */
+  const nodeAt = target => target?.closest?.('.node') ?? null;
 
   /** @param {EventTarget | null} target */
   function point(target) {

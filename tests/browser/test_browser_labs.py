@@ -66,8 +66,6 @@ def test_a_node_is_shown_at_once_and_stepped_through(page):
     expect(number).to_have_value("0.067")  # as in tables
     assert number.evaluate("box => box.scrollWidth <= box.clientWidth"), "it is not cut"
     expect(page.locator(".sv-v-law tbody tr").first).to_contain_text("0.067")
-    page.get_by_role("button", name="Add a token").click()
-    expect(page.locator(".sv-v-line")).to_have_count(12)
 
 
 def test_presented_the_verification_lab_shows_a_try_on_one_screen_and_all_rules_on_the_next(page):
@@ -152,7 +150,6 @@ def test_six_trees_one_of_them_large_with_its_mask(page):
     assert row == tree.locator(".node.selected").get_attribute("data-key")
     page.get_by_role("slider", name="Nodes, at most").fill("40")
     expect(tree.locator(".node")).to_have_count(40)
-    expect(page.locator(".sv-lab-node")).to_contain_text("Level 2, child 1 of its parent")
     cards.nth(0).click()
     expect(page.locator(".sv-lab-name")).to_contain_text("Chain")
     page.get_by_label("Shown large").select_option("optimal")

@@ -314,7 +314,7 @@ def test_a_run_is_decoded_then_timed_then_final_and_no_number_changes_in_between
     assert not any("press Run" in one["text"] for one in shown[begun:])
     groups = groupby(shown[begun:], key=itemgetter("state"))
     results = [(state, {one["results"] for one in group}) for state, group in groups]
-    assert [state for state, _ in results] == ["done", "running", "timing", "done"]
+    assert [state for state, _ in results] == ["loading", "running", "timing", "done"]
     assert results[1][1] == results[2][1] == {""}, "there is none before all are final"
     assert len(results[3][1]) == 1, "and then they stay"
 

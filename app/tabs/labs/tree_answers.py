@@ -36,12 +36,12 @@ def sentences(drawn: list[JsonObject], vector: Plan) -> dict[str, str]:
                 tree["why"] += why_slower(tree, first[0], place)
         cell = best_of_sizes(vector, key)
         if round(cell.speedup, 1) > 1:
-            shape = f"{cell.size} nodes on {cell.depth} level{'s' * (cell.depth > 1)}"
-            sizes.append(f"{cell.speedup:.2f} × {place} with {shape}")
+            shape = f"{cell.size} nodes, {cell.depth} level{'s' * (cell.depth > 1)}"
+            sizes.append(f"{cell.speedup:.2f} × {place} ({shape})")
     answer = fastest_sentence(best, decimals=2)  # as on the cards
     return {
         "answer": f"At these sizes, {answer[:1].lower()}{answer[1:]}",
-        "others": f"At its best sizes Sequoia would reach {' and '.join(sizes)}." if sizes else "",
+        "others": f"Sequoia at its best sizes: {', '.join(sizes)}." if sizes else "",
     }
 
 

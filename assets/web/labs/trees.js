@@ -98,7 +98,7 @@ export function treeLab(element, start, askTrees) {
     $('question').textContent = `Which tree is fastest ${basis.heading}?`;
     // no name is broken
     $('answer').textContent = answer.answer.replaceAll('-', '\u2011').replace('On ', 'On\xa0');
-    $('about').replaceChildren(`${basis.about} `, make('strong', answer.others));
+    $('about').textContent = `${basis.about} ${answer.others}`;
     root.style.setProperty('--about', JSON.stringify(` ${basis.about}`)); // when presented
     open(trees.find(tree => tree.name === name) ?? large);
   }

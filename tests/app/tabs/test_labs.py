@@ -252,7 +252,7 @@ def test_the_lab_names_the_fastest_size_of_measure(preset):
     data = answer(**{name: preset[name] for name in ("vector", "nodes", "levels")})
     cost = recorded.read().costs["memory"]
     best = forecast(preset["vector"], cost, [n for n in SIZES if n <= 64]).best
-    sizes = f"{best.speedup:.2f}\u00a0× in memory with {best.size} nodes on {best.depth} levels"
+    sizes = f"{best.speedup:.2f}\u00a0× in memory ({best.size} nodes, {best.depth} levels)"
     assert sizes in data["others"]
 
 

@@ -16,7 +16,6 @@ from functools import cache, partial
 from itertools import islice
 from os import cpu_count
 from pathlib import Path
-from typing import Any
 
 import specviz
 from specviz.base import codec
@@ -88,19 +87,14 @@ def write_timed(path: Path, ref: PairRef, config: specviz.RunConfig, rounds: int
 
 
 def write_lesson(lesson: Lesson) -> None:
-    """The runs of a lesson, and what else it measures."""
+    """The runs of a lesson."""
     found = record(pair_of(PairRef(lesson.target)), lesson)
-    for recording, trace in zip(lesson.recordings, found, strict=False):
+    for recording, trace in zip(lesson.recordings, found, strict=True):
         write(lesson.path(recording), trace)
-    if lesson.measure:
-        lesson.measured.write_text(codec.dumps(found[-1]) + "\n", encoding="utf-8")
 
 
-def record(pair: Pair, lesson: Lesson) -> list[Any]:
-    """The runs of a lesson and what else it measures, with the first seed that suits it."""
-    measured = []
-    if lesson.measure:
-        measured = [codec.json_data(lesson.measure(pair, SEEDS[0]))]
+def record(pair: Pair, lesson: Lesson) -> list[specviz.Trace]:
+    """The runs of a lesson, with the first seed that suits it."""
     # A lesson is about something that most runs show and some do not: the first seed that does is
     # taken, and never one that looks best.
     for seed in SEEDS:
@@ -108,8 +102,8 @@ def record(pair: Pair, lesson: Lesson) -> list[Any]:
         for recording in lesson.recordings:
             traces.append(decode(pair, recording, seed))
         is_long = all(len(trace.steps) >= FEWEST for trace in traces)
-        if is_long and lesson.facts(*traces, *measured) is not None:
-            return [*traces, *measured]
+        if is_long and lesson.facts(*traces) is not None:
+            return traces
     raise SystemExit(f"No seed up to {SEEDS[-1]} shows the point of the lesson “{lesson.name}”.")
 
 

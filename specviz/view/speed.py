@@ -37,7 +37,7 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
         style["line"]["dash"] = "dash" if table.projection else "solid"
         theme.curve(fig, table.sizes, times, label, style, "%{x} nodes: %{y:.2f} ×", error_y=bars)
     theme.logarithmic("x", fig, powers_of_two(fig))
-    theme.logarithmic("y", fig, [1, 2, 3, 4, 5, 10, 20, 30, 50, 100])
+    theme.logarithmic("y", fig, theme.FACTORS)
     return theme.label_lines(fig)
 
 
@@ -112,7 +112,7 @@ def plot_predicted(groups: Mapping[str, Sequence[Point]]) -> go.Figure:
             [point.predicted for point in points],
             f"{machine}: predicted",
             style | {"marker": {"symbol": "circle-open", "size": 8}},
-            "%{text}: %{y:.2f} predicted<extra></extra>",
+            "%{text}: %{y:.2f} predicted",
             text=[point.name for point in points],
         )
         _add_timed(fig, machine, style, points)

@@ -25,11 +25,17 @@ SKY = "#56b4e9"
 GREY = "#8a8f98"
 CYCLE = (GREEN, ORANGE, SKY, VERMILLION, PURPLE, BLUE, "#c9b800", GREY)
 # where the target's weights are, the same in every figure
-MACHINES = {"in memory": BLUE, "on disk": "#c77700", "on this machine": GREEN}
+MACHINES = {
+    "in memory": BLUE,
+    "on disk": "#c77700",
+    "on this machine": GREEN,
+    "on the server": GREEN,
+}
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SIGNS = str.maketrans("\n\t \r", "↵⇥·↵")  # for white space
 FAMILY = "ui-sans-serif, system-ui, sans-serif"  # as the page
 LABEL_HEIGHT = 0.11  # of the height of a figure of the page
+FACTORS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)  # on an axis of times
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
 
 
@@ -44,7 +50,7 @@ def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
         title={"text": title, "font": {"size": 15}},
         margin={"l": 64, "r": 24, "t": 48, "b": 112},
         legend={"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom"},
-        hoverlabel={"bgcolor": "#1f2937", "font": {"color": "#fff", "family": FAMILY}},
+        hoverlabel={"font": {"family": FAMILY}},
         uirevision="keep",
         dragmode=False,  # a finger that moves over a figure scrolls the page
     )
@@ -116,6 +122,8 @@ def curve(
 ) -> None:
     """A line with marks; `style` is from `series` or `rule_series`, `hover` what is shown of a
     point."""
+    # Without the name, which stands beside the line: a label covers as little as it can.
+    hover += "<extra></extra>"
     fig.add_scatter(x=x, y=y, name=name, mode="lines+markers", hovertemplate=hover, **style, **more)
 
 
@@ -142,6 +150,10 @@ def label_lines(fig: go.Figure) -> go.Figure:
     for trace in fig.data:
         for y, bar in zip(trace.y, trace.error_y.array or (), strict=False):
             heights.append(y + (bar or 0))
+    # and to a number above them
+    highest = max(heights)
+    last = min((factor for factor in FACTORS if factor >= highest), default=highest)
+    fig.update_yaxes(autorangeoptions_include=last)
     drawn = [_on_axis(fig.layout.yaxis, y) for y in heights]
     above = -math.inf
 

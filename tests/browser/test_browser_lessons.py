@@ -103,12 +103,6 @@ def test_a_visitor_says_which_rules_are_lossy_and_the_page_computes_it(page):
     expect(page.locator(".sv-lossy-score")).to_contain_text("1 of 4 answered, 1 right")
     page.get_by_label("The tree").select_option("two guesses")
     expect(rules.nth(1)).to_contain_text("Lossy: on this tree it writes “", timeout=30_000)
-    page.get_by_text("Change p and q").click()
-    before = rules.nth(1).inner_text()
-    share = page.get_by_label("draft q of a, as a number")
-    share.fill("0.5")
-    share.press("Tab")
-    expect(rules.nth(1)).not_to_have_text(before, timeout=30_000)
     page.get_by_role("button", name="The answers").click()
     expect(rules.nth(2)).to_contain_text("Exact: on none of these trees")
     expect(rules.nth(3)).to_contain_text("Lossy")
@@ -120,7 +114,7 @@ def test_a_lecture_by_arrow_keys(page):
     present(page)
     expect(page.locator(".sv-lessons-sentence")).to_have_text(lesson["sentence"])
     expect(page.locator(".sv-lessons-list")).to_be_hidden()
-    expect(page.locator(".sv-lessons-example")).to_have_text(lesson["example"])
+    expect(page.locator(".sv-lessons-example")).to_have_text(lesson["examples"][0])
     for part in (".sv-legend", ".sv-where", ".sv-lessons-example"):
         expect(page.locator(f"#sv-lessons {part}")).to_be_in_viewport(ratio=0.99)
     assert page.evaluate(SMALLEST) >= 24 and page.evaluate(CLIPPED) == 0
@@ -179,7 +173,7 @@ def test_the_charts_of_a_lesson_have_the_type_of_the_page_and_stay_in_their_fram
             page.locator(".sv-lesson-pictures button", has_text=name).click()
             if is_presented:
                 present(page)
-            expect(page.locator(".sv-lesson-times .label").first).to_be_visible()
+            expect(page.locator(".sv-lesson-times .best").first).to_be_visible()
             assert crowded(page, 5) == [], case
             assert page.evaluate(OUTSIDE) == [], case
             assert least <= page.evaluate(CHART_TYPE) <= most, case
@@ -282,7 +276,7 @@ def test_presented_another_run_of_a_lesson_is_named(page):
     choose(page, "sequoia")
     page.get_by_role("button", name="SpecInfer’s rule").first.click()
     present(page)
-    expect(page.locator(".sv-lessons-example")).to_have_text("Another run: SpecInfer’s rule")
+    expect(page.locator(".sv-lessons-example")).to_have_text("SpecInfer’s rule")
 
 
 def test_links_lead_to_a_step_and_older_numbers_to_their_lesson(book):

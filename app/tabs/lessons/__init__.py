@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import Any
 
 from specviz.base import codec
 from specviz.record.trace import Trace
@@ -16,11 +15,10 @@ from specviz.view.web import asset
 
 from ...service.service import RunService
 from ..parts.frame import Tab
-from ..parts.saving import saver, server_function
+from ..parts.saving import saver
 from ..parts.web import component
 from . import accept, cost, drafts, exact, lossy, one_pass, races, sequoia, trees
 from .lesson import Lesson
-from .lossy_figure import four_rules
 from .markdown import text_of, title_of
 from .race_figure import two_races
 
@@ -28,23 +26,13 @@ LESSONS = {
     module.LESSON.name: module.LESSON
     for module in (one_pass, accept, trees, sequoia, races, cost, drafts, exact, lossy)
 }
-# Names of the lessons that older links call by a number.
-OLD = [
-    "one-pass",
-    "one-pass",
-    "one-pass",
-    "accept",
-    "trees",
-    "sequoia",
-    "sequoia",
-    "races",
-    "cost",
-    "drafts",
-    "drafts",
-    "trees",
-    "sequoia",
-    "cost",
-]
+# What older links call a lesson: a number, or a page of the Lab that is part of one now.
+NUMBERED = (
+    "one-pass one-pass one-pass accept trees sequoia sequoia races cost drafts drafts trees "
+    "sequoia cost"
+)
+OLD = {str(number): name for number, name in enumerate(NUMBERED.split())}
+OLD |= {"race": "races", "sender": "races"}
 
 
 def build(service: RunService) -> None:
@@ -54,7 +42,7 @@ def build(service: RunService) -> None:
     for name, lesson in LESSONS.items():
         for recording in lesson.recordings:
             service.runs.ship(f"{name}, {recording.name}", lesson.path(recording).read_text)
-    functions = [open_lesson, two_races, server_function(service, four_rules), saver(service)]
+    functions = [open_lesson, two_races, saver(service)]
     component("lessons", template, start, server_functions=functions, elem_id="sv-lessons")
 
 
@@ -69,8 +57,7 @@ def _lesson(name: str) -> str:
     recorded = read(this)
     facts = this.facts(*recorded)
     runs = []
-    # Behind the traces may stand what else the lesson recorded.
-    for recording, trace in zip(this.recordings, recorded, strict=False):
+    for recording, trace in zip(this.recordings, recorded, strict=True):
         message = json.loads(recorded_message(trace, f"{name}, {recording.name}"))
         runs.append({"label": recording.label, "message": message})
     pictures = [*runs, *(figure._asdict() for figure in facts.figures)]
@@ -82,15 +69,11 @@ def _lesson(name: str) -> str:
     )
 
 
-def read(this: Lesson) -> list[Any]:
-    """The recorded traces of a lesson, and then what else it recorded."""
-    # In the order in which `facts` takes them.
-    traces: list[Any] = [
+def read(this: Lesson) -> list[Trace]:
+    """The recorded traces of a lesson, in the order in which `facts` takes them."""
+    return [
         Trace.from_json(this.path(recording).read_text("utf-8")) for recording in this.recordings
     ]
-    if this.measure:
-        return [*traces, json.loads(this.measured.read_text("utf-8"))]
-    return traces
 
 
 TAB = Tab("Lessons", build, styles=("lessons/lessons",), query="lesson")

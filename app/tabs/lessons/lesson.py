@@ -16,7 +16,6 @@ from typing import NamedTuple
 from specviz.base.codec import JsonObject
 from specviz.base.files import ASSETS, TRACES
 from specviz.config.run_config import RunConfig
-from specviz.models.base import Pair
 from specviz.record.step import Step
 from specviz.tree import Topology
 
@@ -90,9 +89,7 @@ class Lesson:
     Args:
         name: of its text and its recordings, and in links.
         recordings: its runs.
-        facts: takes their traces, and then what `measure` returned; None where they do not show the
-            point.
-        measure: takes the pair and the seed; returns what else is recorded, as plain data.
+        facts: takes their traces; None where they do not show the point.
         timed: whether the times of the runs are shown.
         target: the name of the pair that decodes its runs.
     """
@@ -100,18 +97,12 @@ class Lesson:
     name: str
     recordings: tuple[Recording, ...]
     facts: Callable[..., Facts | None]
-    measure: Callable[[Pair, int], object] | None = None
     timed: bool = field(default=False, kw_only=True)
     target: str = field(default=TALES, kw_only=True)
 
     def path(self, recording: Recording) -> Path:
         """The file of a recording."""
         return RUNS / f"{self.name}-{recording.name}.json"
-
-    @property
-    def measured(self) -> Path:
-        """The file of what else was recorded."""
-        return TEXTS / f"{self.name}.json"
 
 
 def quote(*texts: str) -> str:

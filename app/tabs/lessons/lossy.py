@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 from .lesson import Facts, Figure, Lesson, Place
-from .lossy_figure import CANDIDATES, TREES, Setting, judged
+from .lossy_figure import CANDIDATES, TREES, P, Q, judged
 
 
 def facts():
-    first = judged(Setting())
-    trees = {name: judged(Setting(tree=name)) for name in TREES}
-    lossy = set()
-    for data in trees.values():
-        lossy |= {rule["words"] for rule in data["rules"] if rule["wrong_on"]}
+    data = judged()
+    one, two, path, last = TREES
     # One wrong rule shows itself only with two guesses, the other only below an accepted one.
-    two = trees["two guesses"]["rules"][1]
-    path = trees["a guess after a guess"]["rules"][3]
+    second = data["trees"][two][1]
+    fourth = data["trees"][path][3]
     values = {
         "rules": len(CANDIDATES),
-        "first_right": sum(not rule["wrong_here"] for rule in first["rules"]),
-        "lossy": len(lossy),
-        "two_text": two["text"],
-        "two_probability": two["probability"],
-        "two_target": two["target"],
-        "path_text": path["text"],
-        "path_probability": path["probability"],
-        "path_target": path["target"],
+        "p": ", ".join(map(str, P)),
+        "q": ", ".join(map(str, Q)),
+        "first_right": sum(not rule["wrong_here"] for rule in data["trees"][one]),
+        "lossy": sum(bool(rule["wrong_on"]) for rule in data["trees"][last]),
+        "two_text": second["text"],
+        "two_probability": second["probability"],
+        "two_target": second["target"],
+        "path_text": fourth["text"],
+        "path_probability": fourth["probability"],
+        "path_target": fourth["target"],
     }
-    last = judged(Setting(tree=list(TREES)[-1]))
-    return Facts(
-        values,
-        Place(),
-        Place(picture=1),
-        (
-            Figure("Your turn", "lossy", first | {"answered": False}),
-            Figure("The answers", "lossy", last | {"answered": True}),
-        ),
+    figures = (
+        Figure("Your turn", "lossy", data | {"tree": one, "answered": False}),
+        Figure("The answers", "lossy", data | {"tree": last, "answered": True}),
     )
+    return Facts(values, Place(), Place(picture=1), figures)
 
 
 LESSON = Lesson("lossy", (), facts)

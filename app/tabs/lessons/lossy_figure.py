@@ -6,11 +6,7 @@ Two of them are rules of the menu, two are wrong, and only on larger trees than 
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Annotated
-
 import numpy as np
-from pydantic import BaseModel, Field
 
 from specviz.base.codec import JsonObject
 from specviz.proof.enumerate import Outcome, enumerate_tree
@@ -22,8 +18,6 @@ from specviz.verifiers.base import Verdict, Verifier
 from specviz.verifiers.decisions import Decisions, ratio
 from specviz.verifiers.frames import Selection, TopDown
 
-from ..parts.request import Row, answer, one_of
-
 TOKENS = "abc"
 SCHEME = "iid"  # how the guesses are drawn: duplicates stay
 EXACT = 1e-12
@@ -34,7 +28,9 @@ TREES = {
     "a guess after a guess": (-1, 0, 1),
     "two guesses, one more after the first": (-1, 0, 0, 1),
 }
-ThreeTokens = Annotated[Row, Field(min_length=len(TOKENS), max_length=len(TOKENS))]
+# p and q after every token
+P = (0.5, 0.3, 0.2)
+Q = (0.2, 0.3, 0.5)
 
 
 class SameTargetSelection(Selection):
@@ -107,51 +103,29 @@ CANDIDATES: tuple[tuple[str, Verifier], ...] = (
 )
 
 
-class Setting(BaseModel):
-    """What a visitor can change: p and q after every token, and the tree."""
-
-    p: ThreeTokens = Field((0.5, 0.3, 0.2), title="The target p")
-    q: ThreeTokens = Field((0.2, 0.3, 0.5), title="The draft q")
-    tree: str = Field("one guess", pattern=one_of(TREES))
-
-
-def four_rules(request: object) -> str:
-    """What the four rules write, as JSON, or {"error": a sentence}; `request` has the fields of
-    `Setting`."""
-    return answer(Setting, request, judged)
-
-
-def judged(setting: Setting) -> JsonObject:
-    """For each rule the text whose probability differs most, on this tree and, where it is right
-    there, on another."""
-    rules = []
-    for number, (words, _) in enumerate(CANDIDATES):
-        outcomes = {
-            tree: outcome_of(number, setting.p, setting.q, tree)
-            for tree in (setting.tree, *TREES)  # this one first
-        }
+def judged() -> JsonObject:
+    """For each tree what each rule writes there: the text whose probability differs most, and,
+    where the rule is right there, a tree on which it is not."""
+    trees: dict[str, list[JsonObject]] = {tree: [] for tree in TREES}
+    for _, rule in CANDIDATES:
+        outcomes = {tree: outcome_of(rule, Topology(shape)) for tree, shape in TREES.items()}
         wrong = [tree for tree, outcome in outcomes.items() if outcome.deviation > EXACT]
-        here = outcomes[setting.tree]
-        rules.append(
-            {
-                "words": words,
-                "text": "".join(TOKENS[token] for token in here.worst),
-                "probability": here.texts[here.worst],
-                "target": here.target[here.worst],
-                "accepted": here.accepted,
-                "wrong_here": setting.tree in wrong,
-                "wrong_on": wrong[0] if wrong else None,
-            }
-        )
-    return {"tokens": list(TOKENS), "trees": list(TREES), "rules": rules} | setting.model_dump()
+        for tree, outcome in outcomes.items():
+            trees[tree].append(
+                {
+                    "text": "".join(TOKENS[token] for token in outcome.worst),
+                    "probability": outcome.texts[outcome.worst],
+                    "target": outcome.target[outcome.worst],
+                    "accepted": outcome.accepted,
+                    "wrong_here": tree in wrong,
+                    "wrong_on": wrong[0] if wrong else None,
+                }
+            )
+    return {"words": [words for words, _ in CANDIDATES], "trees": trees}
 
 
-@lru_cache(maxsize=1000)
-def outcome_of(number: int, p: tuple[float, ...], q: tuple[float, ...], tree: str) -> Outcome:
-    """What a rule of that number writes on a tree whose rows are the same after every token."""
-    shape = Topology(TREES[tree])
+def outcome_of(rule: Verifier, shape: Topology) -> Outcome:
+    """What a rule writes on a tree whose rows are the same after every token."""
     levels = int(shape.depth.max())
     # One row more than levels: what follows a leaf is compared too.
-    targets = np.array([p] * (levels + 1))
-    drafts = np.array([q] * levels)
-    return enumerate_tree(CANDIDATES[number][1], shape, targets, drafts, SCHEME)
+    return enumerate_tree(rule, shape, np.array([P] * (levels + 1)), np.array([Q] * levels), SCHEME)

@@ -25,12 +25,12 @@ Block = JsonObject  # {"spans": [[text, kind]]} of a paragraph, {"rows": [[spans
 
 
 class Text(NamedTuple):
-    """A lesson's text: its title, what is presented of it, an idea and its example, and the blocks
-    of its sections."""
+    """A lesson's text: its title, what is presented of it, an idea and an example for each picture
+    from the first on that is shown, and the blocks of its sections."""
 
     title: str
     sentence: str
-    example: str
+    examples: list[str]
     body: list[Block]
     exercise: list[Block]
     question: str
@@ -74,11 +74,11 @@ def text_of(name: str, values: JsonObject) -> Text:
             blocks.append(block)
     # The section with any other heading is a question and its answer, which is folded.
     (question,) = sections.keys() - {"", EXERCISE, NOTES}
-    sentence, *example = presented
+    sentence, *examples = presented
     return Text(
         title,
         sentence,
-        "".join(example),
+        examples,
         sections[""],
         sections[EXERCISE],
         question,

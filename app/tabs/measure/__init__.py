@@ -14,9 +14,8 @@ import plotly.graph_objects as go
 from specviz.base import codec
 from specviz.base.progress import Progress
 from specviz.measure.cost_table import CostTable
-from specviz.measure.forecast import Forecast, forecast
 from specviz.measure.this_machine import MachineMeasurement, measure_machine
-from specviz.record.vectors import find_acceptance, find_vector, stored
+from specviz.record.vectors import find_vector, stored
 from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
 
@@ -33,6 +32,7 @@ from ..parts.web import QUIET
 from .answers import (
     HERE,
     HOLDS,
+    MACHINE,
     accepted_by_rank,
     cost_of_a_pass,
     fastest_tree,
@@ -44,13 +44,10 @@ from .answers import (
 PAIR = SMOLLM2
 DRAFTER = "quantized"
 OPENING_TEMPERATURE = 0.6  # that of Explore
-RULE = "sequoia"
 MEASURED = f"in memory, measured {HERE}"
 VECTORS = stored(DRAFTER, PAIR)
 TEMPERATURES = sorted({one.temperature or 0.0 for one in VECTORS})
 RULES = tuple(dict.fromkeys(one.verifier for one in VECTORS if one.verifier != "exact-match"))
-SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
-DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 
 
 def build(service: RunService) -> None:
@@ -63,13 +60,13 @@ def build(service: RunService) -> None:
             elem_id="sv-measure-temperature",
             elem_classes="sv-choice",
         )
-        go = gr.Button("Measure this machine", variant="primary", elem_id="sv-measure")
+        go = gr.Button(f"Measure {MACHINE}", variant="primary", elem_id="sv-measure")
         stop = gr.Button("Stop", interactive=False, elem_id="sv-measure-stop")
         gr.HTML(contents_list(), elem_classes="sv-measure-list")
     line = status("sv-measure-status", "Measuring takes 2 to 3 minutes on two cores.")
     # The page itself keeps what was measured for it, as JSON.
     measurement = gr.Textbox("", visible="hidden", elem_id="sv-measured")
-    first = contents(OPENING_TEMPERATURE, [RULE], None)
+    first = contents(OPENING_TEMPERATURE, [recorded.RULE], None)
     with gr.Column(elem_classes="sv-figures"):
         cards = {}
         for name, (_, question, explanation) in QUESTIONS.items():
@@ -77,7 +74,7 @@ def build(service: RunService) -> None:
         with cards["acceptance"].column:
             rules = gr.Dropdown(
                 [(VERIFIERS[name].title, name) for name in RULES],
-                value=[RULE],
+                value=[recorded.RULE],
                 multiselect=True,
                 filterable=False,
                 label="Rules in this figure",
@@ -132,14 +129,14 @@ def build(service: RunService) -> None:
                     if item.result and (result is None or item.done == item.total):
                         result = item.result
                         yield filled(value, names, result) | {measurement: codec.dumps(result)}
-            yield {line: status_text("Measured on this machine.")}
+            yield {line: status_text(f"Measured {HERE}.")}
         except Exception as error:
             text = explain(error, "The measurement failed. The figures are unchanged.")
             yield {line: status_text(text, "error")}
 
     # True at any time: costs are shown once all of them are measured, and the same with trees.
     text = status_text(
-        "Stopped. Only figures whose measurement was complete show this machine; the line under "
+        f"Stopped. Only figures whose measurement was complete show {MACHINE}; the line under "
         "each answer names its source."
     )
     Job(stop, {line: text}).bind(go.click, run, [temperature, rules], outputs)
@@ -156,9 +153,9 @@ QUESTIONS = {
         "Fastest tree",
         "Which tree is fastest, with the target’s weights in memory or on disk?",
         "Predicted for the best of Sequoia's trees of each size: the tokens that a pass writes on "
-        "average, divided by the time of a step. A star marks the fastest size. Once this machine "
-        "was measured, the answer for it is the fastest of the trees that were timed. One prompt "
-        "in Explore can be faster or slower than the average.",
+        "average, divided by the time of a step, the draft's passes and the target's. A star marks "
+        f"the fastest size. Once {MACHINE} was measured, the answer for it is the fastest of the "
+        "trees that were timed. One prompt in Explore can be faster or slower than the average.",
     ),
     "acceptance": (
         "Accepted guesses",
@@ -181,15 +178,15 @@ QUESTIONS = {
         "How much longer does a pass over many nodes take?",
         "A pass of the target over n nodes, relative to a pass over one. Where the line is flat, "
         "more nodes take no more time: with weights on disk a pass takes the time of reading "
-        "them. That time varies with the speed of the disk. More nodes never take less, so a "
-        "median below that of fewer nodes is raised to it.",
+        "them, which varies with the disk. The draft's passes are not counted here. More nodes "
+        "never take less, so a median below that of fewer nodes is raised to it.",
     ),
     "predicted": (
         "Prediction",
         "Does the prediction hold?",
         "Predicted as in the first figure, and timed on prompts that no model was trained on. A "
         "bar reaches from the slowest prompt to the fastest. Timing takes minutes, so it is "
-        "of one temperature, which the line above the figure names. The answer is yes where each "
+        "of one temperature, whatever the control says. The answer is yes where each "
         f"prediction is within {100 * HOLDS:.0f} % of the timed speedup, and none says faster than "
         "plain decoding where all prompts were slower, or slower where all were faster.",
     ),
@@ -228,14 +225,14 @@ def contents(
             points = {HERE: result.points}
             timed = measured
             timed_source = MEASURED
-    forecasts = {place: predict(cost, temperature) for place, cost in costs.items()}
+    forecasts = {place: recorded.predict(cost, temperature) for place, cost in costs.items()}
     chains = recorded.chains()
     lengths = chains.accepted[f"{temperature:g}"]
-    acceptance = find_vector(VECTORS, RULE, temperature)
+    acceptance = find_vector(VECTORS, recorded.RULE, temperature)
     at = f"temperature {temperature:g}"
-    timed_at = f"temperature {timed.settings['temperature']:g}"
+    timed_at = timed.settings["temperature"]
     # What was timed on this machine answers first, at its temperature.
-    here = points.get(HERE, ()) if timed_at == at else ()
+    here = points.get(HERE, ()) if timed_at == temperature else ()
     fastest = plot("sizes", forecasts, here and {HERE: here})
 
     def card(cost: CostTable, answer: str, figure: go.Figure, source: str, at: str) -> Content:
@@ -262,21 +259,12 @@ def contents(
         ),
         "predicted": card(
             timed,
-            prediction_answer(points),
+            prediction_answer(points, timed_at),
             plot("predicted", points),
             timed_source,
-            timed_at,
+            f"temperature {timed_at:g}",
         ),
     }
-
-
-def predict(cost: CostTable, temperature: float) -> Forecast:
-    """The speedup of the best tree of each size: expected tokens over the time of a step."""
-    # Each place by the drafter whose costs were measured there.
-    vector = find_acceptance(RULE, temperature, cost.settings["drafter"], cost.settings["pair"])
-    # No size beyond those whose pass was timed.
-    timed = [size for size in SIZES if size <= cost.sizes[-1]]
-    return forecast(vector, cost, timed, DEPTHS)
 
 
 def checked(temperature: object) -> float:

@@ -7,9 +7,12 @@ from specviz.measure.forecast import Forecast
 from specviz.measure.this_machine import Point
 from specviz.record.vectors import Plan, by_level
 
+from ...service.http.server import local
 from ..parts.fastest import fastest_sentence
 
-HERE = "on this machine"
+# As a visitor calls it: whoever looks from elsewhere has a machine of his own.
+MACHINE = "this machine" if local() else "the server"
+HERE = f"on {MACHINE}"
 HOLDS = 0.25  # of the timed speedup: a prediction that is further off does not hold
 SIDES = ("slower", "faster")
 WIDE = 64  # nodes at most, whose cost the answer names
@@ -71,7 +74,7 @@ def four_rates(accepted: list[int], depth: int) -> str:
     )
 
 
-def prediction_answer(points: dict[str, tuple[Point, ...]]) -> str:
+def prediction_answer(points: dict[str, tuple[Point, ...]], temperature: float) -> str:
     """Whether predictions hold: none is far off, or on the other side of plain decoding than every
     prompt that was timed."""
     worst, farthest = 0.0, ""
@@ -90,12 +93,13 @@ def prediction_answer(points: dict[str, tuple[Point, ...]]) -> str:
             words = f"predicted {SIDES[before]} than plain decoding, timed {SIDES[not before]}"
             turned.setdefault(words, []).append(tree)
     wrong = "".join(f"; {sides}: {', '.join(trees)}" for sides, trees in turned.items())
-    if worst > HOLDS:
-        off = f"{100 * worst:.0f}\u00a0% at {farthest}"
-        return f"No, off by {off}{wrong}. If the machine was busy, measure again."
-    if wrong:
-        return f"No{wrong}.".replace(";", ":", 1)
-    answer = f"Yes, within {100 * worst:.0f} % of the timed speedups"
+    at = f" at temperature {temperature:g}"
+    answer = f"Yes{at}, within {100 * worst:.0f}\u00a0% of the timed speedups"
     if close:
         answer += f"; too close to plain decoding to say which is faster: {', '.join(close)}"
+    if wrong:
+        answer = f"No{at}{wrong}".replace(";", ":", 1)
+    if worst > HOLDS:
+        answer = f"No{at}, off by {100 * worst:.0f}\u00a0% at {farthest}{wrong}"
+        answer += ". If the machine was busy, measure again"
     return f"{answer}."

@@ -12,11 +12,15 @@ from specviz.base import codec
 from specviz.base.files import CHAINS, CURVES
 from specviz.drafters import DRAFTERS
 from specviz.measure.cost_table import CostTable
+from specviz.measure.forecast import Forecast, forecast
 from specviz.measure.this_machine import Point
-from specviz.record.vectors import PAIR_TITLES
+from specviz.record.vectors import PAIR_TITLES, find_acceptance
 
 from ...service.pair_ref import LABELS
 
+RULE = "sequoia"  # of the trees whose speedup is predicted
+SIZES = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64)
+DEPTHS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16)
 PLACES = {"memory": "in memory", "disk": "on disk"}  # of the target's weights
 
 
@@ -64,3 +68,12 @@ def source_of(cost: CostTable) -> str:
     title = PAIR_TITLES.get(pair) or LABELS.get(pair, pair)
     drafter = DRAFTERS[cost.settings["drafter"]]
     return f"{title}, drafted by {drafter.title_in_sentence}"
+
+
+def predict(cost: CostTable, temperature: float) -> Forecast:
+    """The speedup of the best tree of each size: expected tokens over the time of a step."""
+    # Each place by the drafter whose costs were measured there.
+    vector = find_acceptance(RULE, temperature, cost.settings["drafter"], cost.settings["pair"])
+    # No size beyond those whose pass was timed.
+    timed = [size for size in SIZES if size <= cost.sizes[-1]]
+    return forecast(vector, cost, timed, DEPTHS)

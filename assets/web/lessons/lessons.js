@@ -19,22 +19,16 @@ import { timesFigure } from './times.js';
 const FIGURES = { race: raceFigure, times: timesFigure, lossy: lossyFigure };
 /** @type {import('./types.js').Block[]} */
 const FAILED = [{ spans: [['The lesson could not be loaded. Choose it again to retry.', '']] }];
-const OLD_PAGES = /^(race|sender)/; // of the Lab, which are part of a lesson now
 
 /**
- * The position of the lesson in an address such as ?lesson=trees; null where none is asked for.
- * Older links have numbers.
+ * The position of the lesson in an address such as ?lesson=trees; the first for any other.
  * @param {string} search
  * @param {import('./types.js').Start} start
  */
 export function lessonOf(search, { lessons, old }) {
   const request = new URLSearchParams(search);
-  let asked = request.get('lesson')?.trim();
-  if (OLD_PAGES.test(request.get('lab') ?? '')) asked ??= 'races';
-  if (asked === undefined) return null;
-  if (/^\d+$/.test(asked)) asked = old[Math.min(old.length - 1, Number(asked))];
-  const names = lessons.map(([name]) => name);
-  return Math.max(0, names.indexOf(asked));
+  const asked = request.get('lesson') ?? request.get('lab') ?? '';
+  return Math.max(0, lessons.findIndex(([name]) => name === (old[asked] ?? asked)));
 }
 
 /** The rows of the highest tree of a run. @param {Step[]} steps */
@@ -68,41 +62,33 @@ export function lessonBook(element, start, server) {
   const player = runPlayer($('run', HTMLElement), { save: server.save, onPlace: check, move });
   // The sentence above the tree says what the lesson shows; a card comes at what is touched.
   const touched = () => root.classList.remove('sv-idea');
-  for (const kind of ['pointerdown', 'keydown']) $('run').addEventListener(kind, touched);
-  const loaded = /** @type {Map<string, string>} */ (new Map()); // by name, as JSON
-  let number = lessonOf(location.search, start) ?? 0;
+  for (const kind of ['click', 'keydown']) $('run').addEventListener(kind, touched);
+  let number = lessonOf(location.search, start);
   let lesson = /** @type {Lesson | null} */ (null);
   let picture = 0;
   let link = placeOf(location.search, true);
 
   // ---- one lesson ----
 
-  /** @param {number} index where there is none, nothing changes @param {boolean} [atEnd] of it */
-  async function open(index, atEnd = false) {
+  /** @param {number} index where there is none, nothing changes */
+  async function open(index) {
     if (!start.lessons[index]) return;
     number = index;
     mark();
     root.setAttribute('aria-busy', 'true');
-    const found = await load(index).catch(() => null);
+    const [name, title] = start.lessons[index];
+    const found = await server.open_lesson(name).then(JSON.parse).catch(() => null);
     if (index !== number) return; // another one was asked for meanwhile
     lesson = found;
     if (lesson) {
       write(lesson);
-      show(linked(lesson) ?? (atEnd ? { picture: 0, step: Infinity } : lesson.opens));
+      show(linked(lesson) ?? lesson.opens);
     } else {
-      query(root, 'h2').textContent = start.lessons[number][1];
+      query(root, 'h2').textContent = title;
       writeBlocks($('body'), FAILED);
       $('more').hidden = true;
     }
     root.setAttribute('aria-busy', 'false');
-  }
-
-  /** @param {number} index @returns {Promise<Lesson>} */
-  async function load(index) {
-    const [name] = start.lessons[index];
-    const text = loaded.get(name) ?? (await server.open_lesson(name));
-    loaded.set(name, text);
-    return JSON.parse(text);
   }
 
   /**
@@ -154,7 +140,7 @@ export function lessonBook(element, start, server) {
     const { message, label, name = '', data } = /** @type {any} */ (lesson.pictures[at]),
       box = $('figure');
     press($('pictures'), at);
-    const example = at === lesson.opens.picture || name ? lesson.example : `Another run: ${label}`;
+    const example = lesson.examples[at - lesson.opens.picture] ?? (name ? '' : label);
     query(root, '.sv-lessons-example').textContent = example;
     box.hidden = !name;
     $('run').hidden = !!name;
@@ -216,11 +202,11 @@ export function lessonBook(element, start, server) {
     const next = lesson?.pictures[picture + by];
     const isFigure = !lesson?.pictures[picture].message;
     if (isFigure && next?.name) return show({ picture: picture + by });
-    if (isFigure) return void open(number + by, by < 0);
+    if (isFigure) return void open(number + by);
     const begins = root.classList.contains('sv-idea');
     touched();
     if (by > 0 && begins) player.position.play(1);
-    else if (!player.position.move(by)) open(number + by, by < 0);
+    else if (!player.position.move(by)) open(number + by);
   }
 
   query($('exercise'), '.sv-plain').addEventListener('click', () => {

@@ -22,7 +22,8 @@ export interface Lesson {
   name: string;
   title: string;
   sentence: string;
-  example: string;
+  /** Of the pictures from the first on that is shown. */
+  examples: string[];
   body: Block[];
   exercise: Block[];
   question: string;
@@ -34,13 +35,10 @@ export interface Lesson {
   pictures: Picture[];
 }
 
-/**
- * What the page starts with: name and title of every lesson, and the names behind the numbers of
- * older links.
- */
+/** What the page starts with: name and title of every lesson, and what older links call them. */
 export interface Start {
   lessons: [string, string][];
-  old: string[];
+  old: Record<string, string>;
 }
 
 /** What a figure is handed beside its data. */
@@ -66,7 +64,6 @@ export interface Times {
 
 /** What a rule writes on a tree, beside the target. */
 export interface JudgedRule {
-  words: string;
   /** The text whose probability differs most. */
   text: string;
   probability: number;
@@ -77,12 +74,11 @@ export interface JudgedRule {
   wrong_on: string | null;
 }
 
-/** Four rules on a small tree. */
+/** Four rules, and what each does on small trees. */
 export interface Rules {
-  tokens: string[];
-  trees: string[];
-  rules: JudgedRule[];
-  p: number[];
-  q: number[];
+  words: string[];
+  trees: Record<string, JudgedRule[]>;
+  /** The tree that is shown first. */
   tree: string;
+  answered: boolean;
 }

@@ -4,8 +4,7 @@ import test from 'node:test';
 import { lossyFigure } from '../lessons/lossy.js';
 import { freshPage } from './page.js';
 
-const rule = (words, wrongOn) => ({
-  words,
+const rule = wrongOn => ({
   wrong_here: false,
   wrong_on: wrongOn,
   accepted: 1.5,
@@ -14,13 +13,10 @@ const rule = (words, wrongOn) => ({
   target: 0.5,
 });
 const four = answered => ({
-  tokens: ['a', 'b'],
-  p: [0.5, 0.5],
-  q: [0.5, 0.5],
-  trees: ['a chain', 'two children'],
+  words: ['one', 'two'],
+  trees: { 'a chain': [rule(null), rule('two children')] },
   tree: 'a chain',
   answered,
-  rules: [rule('one', ''), rule('two', 'two children')],
 });
 
 // What linkedom has no like of.
@@ -53,35 +49,9 @@ test('a right answer and a wrong one differ in word and class, and each is count
   assert.equal(second.className, 'right');
 });
 
-test('until the server answered about another tree, no rule is judged on the one before', async () => {
+test('the picture of the answers has all of them', () => {
   const box = freshPage('<div></div>').querySelector('div');
   choosable();
-  let answer = text => text;
-  const server = { four_rules: () => new Promise(resolve => (answer = resolve)) };
-  const other = { ...four(false), tree: 'two children' };
-  lossyFigure(box, four(false), server);
-  const says = () => box.querySelector('.sv-lossy-rules p').textContent;
-  const choose = async tree => {
-    const select = box.querySelector('select');
-    select.value = tree;
-    select.dispatchEvent(new window.Event('change'));
-    await new Promise(done => setTimeout(done, 5));
-  };
-  box.querySelector('.sv-lossy-rules button').click();
-  assert.match(says(), /^Yes/);
-  await choose('two children');
-  assert.equal(says(), 'Computing …');
-  const late = answer;
-  await choose('a chain');
-  late(JSON.stringify(other));
-  await new Promise(done => setTimeout(done));
-  assert.match(says(), /^Yes/, 'the tree that is chosen now');
-  await choose('two children');
-  answer(JSON.stringify(other));
-  await new Promise(done => setTimeout(done));
-  assert.match(says(), /^Yes/);
-  await choose('a chain');
-  answer('{"error": "No."}');
-  await new Promise(done => setTimeout(done));
-  assert.equal(box.querySelector('select').value, 'two children', 'what is shown');
+  lossyFigure(box, four(true), {});
+  assert.match(box.querySelector('.sv-lossy-score').textContent, /^2 of 2 answered, 2 right/);
 });

@@ -153,6 +153,7 @@ test('the run of a lesson is saved as a page by its own name', async () => {
     exercise: [blank],
     answer: [blank],
     notes: [blank],
+    examples: [],
     pictures: [{ label: 'A tree', message }],
     opens: { picture: 0, step: 0, node: null },
     shows: { picture: 0, step: 0, node: null },

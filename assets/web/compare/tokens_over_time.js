@@ -49,12 +49,12 @@ export function tokenChart(svg) {
     };
     axes.replaceChildren();
     const rows = Math.max(1, (box.bottom - box.top) / (20 * unit));
-    const seconds = ticks(0, most.x, Math.max(2, width / 130));
+    const seconds = ticks(most.x, Math.max(2, width / 130));
     drawAxes(
       axes,
       box,
       { ticks: seconds.map(tick => [x(tick), `${tick} s`]), title: '' },
-      { ticks: ticks(0, most.y, rows).map(tick => [y(tick), tick]), title: 'tokens' },
+      { ticks: ticks(most.y, rows).map(tick => [y(tick), tick]), title: 'tokens' },
       unit,
     );
     drawLines();

@@ -3,21 +3,17 @@
 import { makeSvg } from '../base/dom.js';
 
 /**
- * About `many` round numbers between two ends.
- * @param {number} low
- * @param {number} high
+ * About `many` round numbers from 0 to an end.
+ * @param {number} end
  * @param {number} many
  */
-export function ticks(low, high, many) {
-  if (!(high > low)) return [low];
-  const rough = (high - low) / many,
-    power = 10 ** Math.floor(Math.log10(rough));
-  const step =
-    [1, 2, 5, 10].map(factor => factor * power).find(size => size >= rough * 0.999) ?? 10 * power;
-  const first = Math.ceil(low / step - 1e-9),
-    last = Math.floor(high / step + 1e-9);
-  return Array.from({ length: last - first + 1 }, (_, i) =>
-    Number(((first + i) * step).toPrecision(6)),
+export function ticks(end, many) {
+  if (!end) return [0];
+  const power = 10 ** Math.floor(Math.log10(end / many));
+  const factor = [1, 2, 5].find(size => size * power >= (0.999 * end) / many) ?? 10;
+  const step = factor * power;
+  return Array.from({ length: Math.floor(end / step + 1e-9) + 1 }, (_, i) =>
+    Number((i * step).toPrecision(6)),
   );
 }
 

@@ -38,18 +38,6 @@ const rowsOf = steps => Math.max(...steps.map(step => treeLayout(step, () => tru
 const isPlain = steps => steps.every(({ parents }) => parents.length === 1);
 
 /**
- * Whether the screen shows what the exercise of a lesson leads to.
- * @param {Lesson} lesson
- * @param {number} picture which is shown
- * @param {string | undefined} place in it
- */
-function isReached({ pictures, shows: { picture: there, step, node } }, picture, place) {
-  if (picture !== there) return false;
-  // A figure has no places.
-  return !pictures[there].message || place === placeText(step, node);
-}
-
-/**
  * @param {HTMLElement} element
  * @param {import('./types.js').Start} start
  * @param {Record<string, Ask>} server
@@ -153,7 +141,7 @@ export function lessonBook(element, start, server) {
       $('stage').style.setProperty('--rows', String(rowsOf(message.steps)));
       $('run').classList.toggle('plain', isPlain(message.steps));
       player.receive(JSON.stringify(message));
-      player.show(Math.min(message.steps.length - 1, step), node === null ? null : String(node));
+      player.show(step, node === null ? null : String(node));
     }
     root.classList.add('sv-idea'); // the sentence that is presented, until the arrows go on
     focusTree();
@@ -164,8 +152,10 @@ export function lessonBook(element, start, server) {
   /** @param {string} [place] in a run @param {boolean} [isPicked] not only pointed at */
   function check(place, isPicked = true) {
     markMentions(root, `${picture} ${place}`);
-    if (lesson && isPicked && isReached(lesson, picture, place))
-      $('exercise').dataset.done = 'true';
+    if (!lesson || !isPicked || picture !== lesson.shows.picture) return;
+    const { step, node } = lesson.shows;
+    // A figure has no places.
+    if (!place || place === placeText(step, node)) $('exercise').dataset.done = 'true';
   }
 
   // ---- which lesson ----

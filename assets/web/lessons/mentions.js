@@ -27,11 +27,9 @@ export function placesOf({ pictures, opens }) {
       return { picture, step, node: null };
     }
     const steps = pictures[picture]?.message?.steps ?? [];
-    const number = Number(text.split(' ')[1]) - 1;
-    if (/^step \d+$/i.test(text)) {
-      if (!steps[number]) return null;
-      step = number;
-      return { picture, step, node: null };
+    if (!text.startsWith('“')) {
+      step = Number(text.split(' ')[1]) - 1;
+      return steps[step] ? { picture, step, node: null } : null;
     }
     for (const at of [step, ...steps.keys()]) {
       const node = steps[at]?.texts.findIndex((one, i) => i > 0 && readable(one) === name) ?? -1;

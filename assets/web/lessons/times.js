@@ -12,7 +12,7 @@ export function timesFigure(box, /** @type {import('./types.js').Times} */ { x, 
   const all = curves.flatMap(({ points }) => points);
   const sizes = [...new Set(all.map(([n]) => n))];
   const highest = Math.max(...all.map(([, height]) => height));
-  const [, tick] = ticks(0, highest, 5);
+  const [, tick] = ticks(highest, 5);
   const most = tick * Math.ceil(highest / tick); // no point stands above the last number
 
   // In pixels of the screen: a picture that is enlarged would enlarge its type once more.
@@ -30,7 +30,7 @@ export function timesFigure(box, /** @type {import('./types.js').Times} */ { x, 
       svg,
       { left, right, top, bottom },
       { ticks: sizes.map(n => [across(n), n]), title: x },
-      { ticks: ticks(0, most, 5).map(height => [up(height), height]), title: '' },
+      { ticks: ticks(most, 5).map(height => [up(height), height]), title: '' },
       unit,
     );
     curves.forEach(({ points, best }, i) => {

@@ -151,10 +151,12 @@ def test_the_notebook_example_draws_a_saved_run(monkeypatch, tmp_path):
     code = next(code for code in python_of("docs/python.md") if "specviz.view.figures" in code)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "run.json").write_bytes(
-        (ROOT / "assets" / "traces" / "explore" / "tree-0.6.json").read_bytes()
+        (ROOT / "assets" / "traces" / "explore" / "chain-0.6.json").read_bytes()
     )
     names = {}
     exec(code, names)
-    trace = names["trace"]
-    assert sum(len(kind.x) for kind in names["ribbon"].data) == len(trace.tokens)
-    assert (tmp_path / "tree.html").stat().st_size > 1000
+    reached = names["figure"].data[1].y[0]  # of all steps, at the first position
+    steps = names["trace"].steps
+    assert reached == sum(bool(step.path) for step in steps) / len(steps)
+    for name in ("run.html", "positions.html"):
+        assert (tmp_path / name).stat().st_size > 1000

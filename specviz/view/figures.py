@@ -10,7 +10,6 @@ import plotly.io as pio
 
 from ..base.errors import UnknownName
 from .acceptance import plot_acceptance, plot_positions
-from .runs import plot_ribbon, plot_tree
 from .speed import plot_cost, plot_predicted, plot_sizes
 
 PLOTS: dict[str, Callable[..., go.Figure]] = {
@@ -19,8 +18,6 @@ PLOTS: dict[str, Callable[..., go.Figure]] = {
     "cost": plot_cost,  # of cost tables by name
     "sizes": plot_sizes,  # of Forecasts by machine
     "predicted": plot_predicted,  # of Points by machine
-    "ribbon": plot_ribbon,  # of a Trace
-    "tree": plot_tree,  # of a Step
 }
 
 if pio.renderers.default == "plotly_mimetype":  # a converted notebook would be blank without HTML
@@ -35,15 +32,13 @@ def plot(name: str, *data: object, **options: object) -> go.Figure:
         data, options: the arguments of the figure's function.
 
     Returns:
-        A plotly figure: `figure.show()`, `figure.write_html("tree.html")`, `figure.to_json()`.
+        A plotly figure: `figure.show()`, `figure.write_html("cost.html")`, `figure.to_json()`.
 
     Raises:
         ValueError: if there is no such figure, or its function does not take these arguments.
 
-    >>> config = specviz.RunConfig("ab", "chain:depth=2", max_new_tokens=8)
-    >>> trace = specviz.run(specviz.toy_pair(), config)
-    >>> plot("tree", trace.steps[0]).layout.xaxis.title.text
-    'tokens after the last committed one'
+    >>> plot("positions", [0, 2, 5, 1]).layout.xaxis.title.text
+    'position of the guess in the chain'
     """
     if name not in PLOTS:
         raise UnknownName("plot", name, PLOTS)

@@ -32,14 +32,13 @@ MACHINES = {
     "on the server": GREEN,
 }
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-SIGNS = str.maketrans("\n\t \r", "↵⇥·↵")  # for white space
 FAMILY = "ui-sans-serif, system-ui, sans-serif"  # as the page
 LABEL_HEIGHT = 0.11  # of the height of a figure of the page
 FACTORS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)  # on an axis of times
 MARKS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "hexagon")
 
 
-def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
+def figure(x: str, y: str) -> go.Figure:
     """A figure without data; `x` and `y` are axis titles with their units."""
     fig = go.Figure()
     fig.update_layout(
@@ -47,7 +46,6 @@ def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"color": TEXT, "size": 13, "family": FAMILY},
-        title={"text": title, "font": {"size": 15}},
         margin={"l": 64, "r": 24, "t": 48, "b": 112},
         legend={"orientation": "h", "yref": "container", "y": 0.01, "yanchor": "bottom"},
         hoverlabel={"font": {"family": FAMILY}},
@@ -63,7 +61,7 @@ def figure(x: str, y: str, title: str = "", **layout) -> go.Figure:
     }
     fig.update_xaxes(title=x, **axis)
     fig.update_yaxes(title=y, **axis)
-    return fig.update_layout(**layout)
+    return fig
 
 
 def empty(sentence: str) -> go.Figure:
@@ -235,15 +233,3 @@ def rule_title(rule: str) -> str:
     if rule in VERIFIERS:
         return VERIFIERS[rule].title
     return rule
-
-
-def visible(text: str, max_length: int = 24) -> str:
-    """A token as a person can see it, escaped for a figure: white space and control characters get
-    a sign."""
-    signed = ""
-    for letter in text.translate(SIGNS):
-        signed += letter if letter.isprintable() else f"\\x{ord(letter):02x}"
-    # A token may be a hundred spaces or a whole word of signs; a mark has room for a few.
-    if len(signed) > max_length:
-        signed = signed[: max_length - 1] + "…"
-    return html.escape(signed or "∅", quote=False)

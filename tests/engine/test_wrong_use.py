@@ -29,7 +29,7 @@ CONFIG = specviz.RunConfig("abc", max_new_tokens=3)
             lambda: specviz.RunConfig("abc", "chain", "naive", -1),
             "temperature must be 0 or a number from 0.001",
         ),
-        (lambda: plot("tree", 3), "plot 'tree' cannot draw"),
+        (lambda: plot("positions", 3), "plot 'positions' cannot draw"),
         (lambda: specviz.BUILDERS["sequoia"](size=10**5000), "got a number of thousands of digits"),
     ],
 )

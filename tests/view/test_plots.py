@@ -1,4 +1,4 @@
-"""The figures: what every one shows, nothing to see for nothing, layout and text."""
+"""The figures: what every one shows, nothing to see for nothing."""
 
 import itertools
 import json
@@ -6,19 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import specviz
 from specviz.measure.forecast import forecast
 from specviz.measure.machines import machine
 from specviz.measure.texts import continuations
 from specviz.measure.this_machine import Point
-from specviz.tree import Topology
 from specviz.view import export, theme
 from specviz.view import figures as plots
 from specviz.view.figures import PLOTS, plot
-from specviz.view.layout import place
 from tests.acceptance import acceptance_vector
 
 PAIR = specviz.toy_pair(vocab=6, seed=3)
@@ -26,7 +22,6 @@ CONFIG = specviz.RunConfig("ab", temperature=1.0, max_new_tokens=40)
 TEXTS = list(continuations(PAIR, ["abc", "bca"], CONFIG))
 VECTOR = (0.6, 0.2, 0.1, 0.1)
 ACCEPTANCE = acceptance_vector(PAIR, specviz.VERIFIERS["sequoia"](), TEXTS, CONFIG, width=5)
-TRACE = specviz.run(PAIR, CONFIG)
 FORECAST = forecast(VECTOR, machine("a100"), sizes=[2, 4, 8, 16], depths=[1, 2, 4, 8])
 POINTS = [Point("a", 16, 2.0, 1.9, 1.8, 2.0), Point("b", 4, 1.5, 0.9, 0.8, 1.0)]
 DATA = {
@@ -35,13 +30,10 @@ DATA = {
     "sizes": {"in memory": FORECAST, "on disk": FORECAST},
     "positions": [0, 2, 5, 1],
     "predicted": {"on this machine": POINTS},
-    "ribbon": TRACE,
-    "tree": max(TRACE.steps, key=lambda step: len(step.path)),
 }
 EMPTY = {
     "acceptance": [],
     "predicted": {},
-    "ribbon": replace(TRACE, steps=()),
 }
 
 
@@ -49,7 +41,7 @@ EMPTY = {
 def test_every_figure_has_axes_data_and_a_table(name):
     figure = plot(name, DATA[name])
     assert json.loads(figure.to_json())["data"]
-    assert figure.layout.xaxis.title.text and (figure.layout.yaxis.title.text or name == "tree")
+    assert figure.layout.xaxis.title.text and figure.layout.yaxis.title.text
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
     assert len(export.to_csv(figure).splitlines()) > 2
 
@@ -61,7 +53,7 @@ def test_empty_data_gives_a_sentence(name):
 
 
 @pytest.mark.parametrize(
-    "arguments", [("pie",), ("tree", "no step"), ("tree",), ("tree", TRACE.steps[0], 1, 2)]
+    "arguments", [("pie",), ("sizes", "none"), ("sizes",), ("positions", [1], 1, 2)]
 )
 def test_wrong_use_is_a_value_error(arguments):
     with pytest.raises(ValueError, match="plot"):
@@ -126,85 +118,12 @@ def test_acceptance_by_position_counts_what_was_reached_and_what_was_drafted():
     assert reached.y == (0.75, 2 / 3) and steps.y == (0.75, 0.5) and drafted.y == (0.625, 0.625)
 
 
-def test_ribbon_adds_up_to_the_run():
-    figure = plot("ribbon", TRACE)
-    assert sum(len(line.x) for line in figure.data) == len(TRACE.tokens)
-    accepted = next(line for line in figure.data if line.name.startswith("accepted"))
-    assert len(accepted.x) == sum(
-        len(step.emitted) - (step.bonus is not None) for step in TRACE.steps
-    )
-
-
-def test_tree_puts_the_accepted_path_on_top():
-    for step in TRACE.steps:
-        figure = plot("tree", step)
-        path = figure.data[1]
-        assert {y for y in path.y if y is not None} <= {0}
-        marks = [(x, y) for line in figure.data[2:] for x, y in zip(line.x, line.y, strict=True)]
-        assert len(marks) == len(set(marks)) == len(step.parents) + (step.bonus is not None)
-
-
 def test_text_in_figures_has_the_contrast_of_wcag_aa_on_white():
     values = [int(theme.TEXT[at : at + 2], 16) / 255 for at in (1, 3, 5)]
     linear = [
         value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in values
     ]
     assert 1.05 / (np.dot(linear, (0.2126, 0.7152, 0.0722)) + 0.05) >= 4.5
-
-
-# Layout and text.
-
-
-@st.composite
-def trees_with_a_path(draw):
-    parents = [-1, *(draw(st.integers(0, node - 1)) for node in range(1, draw(st.integers(1, 40))))]
-    shape, node, path = Topology(tuple(parents)), 0, []
-    while shape.children[node] and draw(st.booleans()):
-        node = draw(st.sampled_from(shape.children[node]))
-        path.append(node)
-    return shape, path
-
-
-@given(trees_with_a_path())
-def test_layout_crosses_nothing_and_keeps_the_path_straight(tree):
-    shape, path = tree
-    places = place(shape, path)
-    assert len(set(places)) == len(shape)
-    assert [x for x, _ in places] == shape.depth.tolist()
-    assert min(y for _, y in places) == 0 and {places[node][1] for node in (0, *path)} == {0}
-    for node, children in enumerate(shape.children):
-        if children:
-            assert places[node][1] == min(places[child][1] for child in children)
-    # Edges between two neighbouring columns cross where their ends are in opposite order.
-    edges = [
-        (places[parent], places[node]) for node, parent in enumerate(shape.parents) if parent >= 0
-    ]
-    for (ax, ay), (_, ad) in edges:
-        for (bx, by), (_, bd) in edges:
-            if ax == bx and ay < by:
-                assert ad < bd
-
-
-def test_layout_packs_subtrees_side_by_side():
-    # 0 -> 1, 2; 1 -> 3; 2 has nothing below it: it can stand right under 1
-    assert place(Topology((-1, 0, 0, 1, 1))) == [(0, 0), (1, 0), (1, 1), (2, 0), (2, 1)]
-
-
-@pytest.mark.parametrize(
-    "text", ["<img src=x onerror=alert(1)>", "a\n\t b", "\x00\u202e", "", "x" * 99, "<b>&"]
-)
-def test_token_text_is_harmless_and_visible(text):
-    shown = theme.visible(text)
-    assert (
-        shown
-        and "<" not in shown
-        and "\n" not in shown
-        and "\x00" not in shown
-        and "\u202e" not in shown
-    )
-    step = replace(TRACE.steps[0], texts=(text,) * len(TRACE.steps[0].parents))
-    drawn = plot("tree", step).to_json()
-    assert "<img" not in drawn and "\\u003cimg" not in drawn
 
 
 def test_csv_holds_no_formulas():

@@ -1,9 +1,8 @@
 // A step as frames: the draft's tree grows, one target pass scores it, the rule walks it token by
 // token, the target adds a token.
 
-import { probability } from '../base/text.js';
 import { isTried, parseKey } from '../tree/layout.js';
-import { comparedTexts, growthSentence, passSentence, stepSentence } from './sentences.js';
+import { comparedTexts, passSentence, stepSentence } from './sentences.js';
 import { treeSentence, trySentence } from './sentences.js';
 
 /**
@@ -18,10 +17,9 @@ import { treeSentence, trySentence } from './sentences.js';
 
 /**
  * @param {Step} step
- * @param {{ key?: string }} [head] what the builder calls its numbers
  * @returns {Frame[]}
  */
-export function framesOf(step, { key = 'key' } = {}) {
+export function framesOf(step) {
   const last = step.parents.length - 1;
   const all = new Set(step.parents.keys());
   const tries = step.order;
@@ -29,12 +27,8 @@ export function framesOf(step, { key = 'key' } = {}) {
   const untried = step.path.filter(node => !tries.includes(node));
   const frames = /** @type {Frame[]} */ ([]);
   const whole = { lastNode: last, later: all, at: null, tags: new Map() };
-  for (let node = 1; node < last; node++) {
-    const tags = growthTags(step, node);
-    const text = growthSentence(step, node, key);
-    frames.push({ phase: 1, lastNode: node, later: all, at: node, tags, text });
-  }
-  if (last > 0) frames.push({ ...whole, phase: 1, text: treeSentence(step) });
+  for (let lastNode = 1; lastNode <= last; lastNode++)
+    frames.push({ ...whole, phase: 1, lastNode, text: treeSentence(step) });
   frames.push({ ...whole, phase: 2, text: passSentence(step) });
   tries.forEach((node, i) => {
     const rest = tries.slice(i + 1);
@@ -65,14 +59,4 @@ function coinTag(step, node) {
   if (accept === null || coin === null || accept >= 1 || accept <= 0) return new Map();
   const [draw, chance] = comparedTexts(coin, accept);
   return new Map([[node, `u ${draw} ${coin < accept ? '<' : '≥'} ${chance}`]]);
-}
-
-/** @param {Step} step @param {number} node @returns {Map<number, string>} */
-function growthTags({ growth: { waiting, split } }, node) {
-  const tags = new Map();
-  for (const [parent, value] of waiting?.[node - 1] ?? []) {
-    tags.set(parent, `◌ ${probability(value)}`);
-  }
-  split?.slice(0, node + 1).forEach((size, i) => tags.set(i, String(size)));
-  return tags;
 }

@@ -1,4 +1,4 @@
-"""The defined terms of the page: outcomes, distributions, numbers, sampling schemes.
+"""The defined terms of the page: outcomes, distributions and numbers.
 
 They stand in `assets/words.toml`; the browser gets them as base/words.js (`web.py`).
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 
 from ..base.files import read_table
-from ..config import strategy
 from ..drafters import DRAFTERS
 
 WORDS: dict[str, dict[str, str]] = read_table("words.toml")
@@ -22,7 +21,6 @@ def script() -> str:
     own = {name: name for name in WORDS["OWN"]}
     tables = WORDS | {
         "OUTCOMES": OUTCOMES | own,
-        "DRAWN": strategy.SCHEMES,
         "DRAFTERS": {name: drafter.title for name, drafter in DRAFTERS.items()},
     }
     text = "// Made from assets/words.toml: npm run made\n"

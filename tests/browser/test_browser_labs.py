@@ -142,8 +142,8 @@ def test_six_trees_one_of_them_large_with_its_mask(page):
     assert scroll.evaluate("box => box.scrollWidth <= box.clientWidth"), "every level is shown"
     assert page.locator(".sv-lab-mask svg").get_attribute("viewBox") == "0 0 64 64"
     tree.locator("svg").focus()
-    page.keyboard.press("ArrowRight")
-    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
     expect(page.locator(".sv-lab-node")).to_contain_text("Level 2, child 1 of its parent")
     expect(tree.locator(".above")).to_have_count(3)  # it, its parent, the root: what it attends to
     row = page.locator(".sv-lab-mask .row").get_attribute("y")

@@ -21,7 +21,6 @@ import { make, slider } from './dom.js';
 
 let ids = 0;
 const FIRST = 2; // parameters of a strategy that are shown at once
-const LOGARITHMIC = 256; // a range of so many times its lower end has a logarithmic slider
 
 /** The name in a strategy's text, and the text of each parameter. @param {string} text */
 export function split(text) {
@@ -153,16 +152,12 @@ function inputsOf(field, value, change) {
   box.value = value;
   box.addEventListener('change', () => change(box.value.trim()));
   if (field.type === 'text') return [box];
-  const logarithmic = min > 0 && max >= LOGARITHMIC * min;
-  const to = logarithmic ? Math.log2 : Number;
-  const range = { min: to(min), max: to(max), step: logarithmic ? 0.01 : step };
-  const track = slider({ ...range, value: to(Number(value)) }, at => {
-    const number = logarithmic ? 2 ** at : at;
-    box.value = String(step === 1 ? Math.round(number) : Number(number.toFixed(6)));
+  const track = slider({ min, max, step, value: Number(value) }, at => {
+    box.value = String(at);
   });
   track.addEventListener('change', () => change(box.value));
   box.addEventListener('input', () => {
-    track.value = String(to(Number(box.value)));
+    track.value = box.value;
   });
   return [track, box];
 }

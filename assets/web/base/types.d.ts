@@ -5,15 +5,7 @@
 interface Step extends Sent {
   /** The accepted nodes from the root down. */
   path: number[];
-  /** What is known of all drafters of its run so far. */
-  guessed: Guesses;
 }
-
-/**
- * How many nodes each drafter guessed and how many it got right, in the order in which they first
- * guessed.
- */
-type Guesses = Map<string, { nodes: number; accepted: number }>;
 
 /** One message about a run; a new name begins a new history. */
 interface Message {

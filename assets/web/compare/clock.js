@@ -119,7 +119,7 @@ export function sharedClock(root, { columns, changed }) {
       return {
         ArrowLeft: () => step(-1, mine),
         ArrowRight: () => step(1, mine),
-        ...column?.tree.keys(event.shiftKey),
+        ...column?.tree.keys(),
         Home: () => seek(0),
         End: () => seek(limit()),
         ' ': toggle,

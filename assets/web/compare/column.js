@@ -65,7 +65,6 @@ export function runColumn(about, run, parent, { seek, announce }) {
     totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
     state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'),
     note: '',
-    guessed: /** @type {Guesses} */ (new Map()),
     factor: '', // over plain decoding
     add,
     show,

@@ -155,7 +155,7 @@ export function treeLab(element, start, askTrees) {
   }
 
   const box = $('tree');
-  keys(box, ({ target }) => (box.contains(target) ? picture.keys(true) : {}));
+  keys(box, ({ target }) => (box.contains(target) ? picture.keys() : {}));
   turnsPages($('main'));
   load(0, false);
   show(JSON.parse(start.first));

@@ -112,15 +112,8 @@ function roundsText({ rounds, low, high }) {
 }
 
 /** @param {Run} run */
-function timingSentence({ speedup, head, state, timing, note }) {
-  if (speedup) {
-    const times = `${duration(speedup.seconds)} against ${duration(speedup.plain_seconds)}`;
-    return `${timesText(speedup.speedup)} times as fast: ${times} (${roundsText(speedup)})`;
-  }
-  if (head.recorded) return 'Plain decoding was not timed with this run.';
-  if (state === 'stopped' || (state === 'done' && timing)) {
-    const why = state === 'stopped' || note ? 'the run was stopped' : 'other work came first';
-    return `Plain decoding was not timed: ${why}.`;
-  }
-  return state === 'done' ? '' : 'Plain decoding is timed when the run ends.';
+function timingSentence({ speedup }) {
+  if (!speedup) return '';
+  const times = `${duration(speedup.seconds)} against ${duration(speedup.plain_seconds)}`;
+  return `${timesText(speedup.speedup)} times as fast: ${times} (${roundsText(speedup)})`;
 }

@@ -31,26 +31,6 @@ export function numbersOf(step, node) {
 }
 
 /**
- * A chart without the tokens to which no row gives a ten-thousandth: a target that is sure of one
- * token has no second.
- * @param {Chart} chart
- * @param {number | null} [own] stays in any case
- * @returns {Chart}
- */
-export function weighed({ tokens, texts, rows }, own) {
-  const places = tokens
-    .map((_, at) => at)
-    .filter(at => tokens[at] === own || Object.values(rows).some(row => row[at] >= 1e-4));
-  /** @type {<T>(list: T[]) => T[]} */
-  const picked = list => places.map(at => list[at]);
-  return {
-    tokens: picked(tokens),
-    texts: picked(texts),
-    rows: Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, picked(row)])),
-  };
-}
-
-/**
  * The tables and numbers on a node, or on the token that the target adds.
  * @param {Step} step
  * @param {number | null} node null for that token
@@ -70,7 +50,7 @@ export function detailOf(step, node) {
   const facts = factsText('Parent', above.facts) + factsText('Node', here.facts);
   const parts = [
     ...(facts ? [make('p', facts)] : []),
-    ...bars('before this try', withoutFirstResidual(here.tried), own),
+    ...bars('before this try', here.tried, own),
   ];
   if (here.race) parts.push(...races('race for the next token', here.race));
   else parts.push(...races('the race here', above.race, own));
@@ -78,17 +58,6 @@ export function detailOf(step, node) {
   else if (!here.tried)
     parts.push(...bars('distribution of the target’s own token', above.after, own));
   return parts;
-}
-
-/**
- * Before the first try at a node the residual is p itself, so p alone is shown.
- * @param {Chart | undefined} chart
- */
-export function withoutFirstResidual(chart) {
-  const { p, residual, ...rows } = chart?.rows ?? {};
-  return chart && p && residual && residual.every((value, i) => value === p[i])
-    ? { ...chart, rows: { p, ...rows } }
-    : chart;
 }
 
 /** @param {string} where @param {Record<string, number>} [facts] */
@@ -101,20 +70,17 @@ function factsText(where, facts = {}) {
 
 /**
  * @param {string} caption
- * @param {Chart | undefined} whole
+ * @param {Chart | undefined} chart
  * @param {number | null} [own] the token in question
  */
-function bars(caption, whole, own) {
-  if (!whole) return [];
-  const chart = weighed(whole, own);
-  const names = Object.keys(chart.rows);
-  return [
-    barTable({
-      caption,
-      series: names.map(name => ({ name: ROWS[name] || name, kind: name })),
-      rows: rowsOf(chart, own),
-    }),
-  ];
+function bars(caption, chart, own) {
+  if (!chart) return [];
+  const series = Object.keys(chart.rows).map(name => ({ name: ROWS[name] || name, kind: name }));
+  // a target that is sure of one token has no second
+  const rows = rowsOf(chart, own).filter(({ kind, values }) => {
+    return kind || values.some(value => value >= 1e-4);
+  });
+  return [barTable({ caption, series, rows })];
 }
 
 /**

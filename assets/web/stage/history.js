@@ -1,7 +1,6 @@
 // The last runs, as their messages come; which of them is on the screen is the player's business.
 
 import { emptyRun, isBusy, takeMessage, takeStop } from './run.js';
-import { checkSum } from './share.js';
 
 /** @typedef {import('./run.js').Run} Run */
 
@@ -33,8 +32,6 @@ export function runHistory() {
       if (isBegun) runs.filter(isBusy).forEach(takeStop);
       if (isListed) {
         run = emptyRun(message.run);
-        const recording = runs.find(one => one.head.recorded && isSame(message, one));
-        if (isBegun && recording) run.recorded = checkSum(recording);
         runs.push(run);
         if (runs.length > MOST) runs.shift();
       }

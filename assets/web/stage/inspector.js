@@ -2,12 +2,12 @@
 // with the few that decided it.
 
 import { button, make, query } from '../base/dom.js';
-import { plural, short, visible } from '../base/text.js';
-import { DRAWN, OUTCOMES } from '../base/words.js';
+import { short, visible } from '../base/text.js';
+import { OUTCOMES, OWN } from '../base/words.js';
 import { parseKey } from '../tree/layout.js';
 import { placeCard } from './card_place.js';
 import { detailOf, numbersOf } from './detail.js';
-import { comparedTexts, conclusionOf, leftOf, siblingsOf } from './sentences.js';
+import { comparedTexts, leftOf } from './sentences.js';
 
 /**
  * @typedef {(step: Step, key: string, rule?: string) => (() => void) | null} Take what opens a node
@@ -25,28 +25,13 @@ const tokenOf = (step, node) =>
 /** Its outcome, or what the target's own is. @param {Step} step @param {number | null} node */
 const outcomeOf = (step, node) => (node === null ? step.last : step.outcome[node]) ?? '';
 
-/** Where a node stands in the tree. @param {Step} step @param {number | null} node */
-function factsOf(step, node) {
-  if (node === null) return 'It follows the last accepted node and is the root of the next tree.';
-  const law = `children are ${DRAWN[step.scheme] || step.scheme}`;
-  if (!node) {
-    const passes = plural(step.draft_passes, 'draft pass');
-    return `tree of ${step.parents.length} nodes from ${passes}; ${law}`;
-  }
-  let depth = 0;
-  for (let above = node; above > 0; above = step.parents[above]) depth++;
-  if (step.outcome[node] === 'probe') return `depth ${depth}`;
-  const siblings = siblingsOf(step, node);
-  return `depth ${depth}; child ${siblings.indexOf(node) + 1} of ${siblings.length}; ${law}`;
-}
-
 /** @param {Find} $ @param {Take} [take] */
 export function inspectorView($, take) {
   const fold = $('why-fold');
   const token = query(fold, '.sv-token'); // the card at a node has one, too
   const lab = button('Open in the Verification lab', null, 'sv-lab-button');
   let about = /** @type {{ step?: Step, key?: string | null }} */ ({});
-  $('facts').after(lab);
+  $('why').after(lab);
 
   /** @param {Step} step @param {string | null} key @param {string} [rule] */
   function show(step, key, rule) {
@@ -56,8 +41,7 @@ export function inspectorView($, take) {
     if (key === null || parseKey(key).isFold) return clear();
     const { node } = parseKey(key);
     token.textContent = tokenOf(step, node);
-    $('why').textContent = node === null ? '' : (step.sentences[step.why[node]] ?? '');
-    $('facts').textContent = factsOf(step, node);
+    $('why').textContent = node === null ? OWN[step.last ?? ''] : step.sentences[step.why[node]];
     const numbers = node === null ? [] : numbersOf(step, node);
     $('detail').replaceChildren(...numbers, ...detailOf(step, node));
     const open = take?.(step, key, rule) ?? null;
@@ -68,8 +52,7 @@ export function inspectorView($, take) {
   function clear() {
     lab.hidden = true;
     token.textContent = '';
-    $('why').textContent = '';
-    $('facts').textContent = 'Choose a node of the tree.';
+    $('why').textContent = 'Choose a node of the tree.';
     $('detail').replaceChildren();
   }
   clear();
@@ -92,9 +75,8 @@ export function inspectorView($, take) {
 export function nodeCard($, openNumbers) {
   const title = make('p');
   const list = make('dl');
-  const conclusion = make('p');
   const more = button('In numbers', openNumbers, 'sv-plain');
-  const card = make('div', [title, list, conclusion, more], 'sv-node-card');
+  const card = make('div', [title, list, more], 'sv-node-card');
   let nodeKey = '';
   let mustSee = /** @type {Set<string>} */ (new Set()); // keys of marks that it must not cover
   card.hidden = true;
@@ -116,7 +98,6 @@ export function nodeCard($, openNumbers) {
     title.replaceChildren(make('span', tokenOf(step, node), 'sv-token'), ' ', outcome);
     const lines = node === null ? [] : linesOf(step, node);
     list.replaceChildren(...lines.flatMap(([name, at]) => [make('dt', name), make('dd', at)]));
-    conclusion.textContent = node === null ? '' : conclusionOf(step, node);
     nodeKey = key;
     mustSee = new Set(['0', ...step.path, 'last'].map(String));
     place(key);

@@ -4,7 +4,8 @@
 import { button, makeSvg, make, queryAll, say } from '../base/dom.js';
 import { sayTerms } from '../base/terms.js';
 import { markOf } from '../tree/paint.js';
-import { countGuesses, differ, outlineOf, titleOf } from '../tree/sources.js';
+import { DRAFTERS } from '../base/words.js';
+import { outlineOf } from '../tree/sources.js';
 import { timesText } from './beside_plain.js';
 
 const RARE = ['passed', 'probe']; // outcomes that are listed where they occur
@@ -125,8 +126,6 @@ export function writeMeasures($, { figures, head, speedup }) {
     make('dd', note ? `${value} (${note})` : value),
   ]);
   $('measures').replaceChildren(...cells);
-  const { step_ms: step } = figures ?? {};
-  $('time-line').textContent = step ? `${step.toFixed(1)} ms per step` : '';
 }
 
 /** Gives each outcome in the legend its mark. @param {Find} $ */
@@ -154,27 +153,17 @@ export function writeLegend($, step, { phase, later, lastNode }) {
 }
 
 /**
- * Who guessed the nodes of a step and accepted by drafter so far, where more than one drafter did.
+ * How often each drafter was right, where there are several.
  * @param {Find} $
- * @param {Step} step
  * @param {import('./run.js').Run} run
  */
-export function writeWhose($, step, run) {
-  const box = $('whose');
-  const here = countGuesses(new Map(), step);
-  box.hidden = !differ(run.guessed);
-  if (box.hidden) return;
-  box.replaceChildren(
-    ...[...run.guessed.keys()].map(name => {
-      const { nodes, accepted } = here.get(name) ?? { nodes: 0, accepted: 0 };
-      const { d, dash } = outlineOf(name);
-      const svg = makeSvg('svg', { viewBox: '-13 -13 26 26', 'aria-hidden': 'true' });
-      makeSvg('path', { class: 'outline', d, 'stroke-dasharray': dash }, svg);
-      const all = make('small', `; whole run: ${run.figures?.drafters[name]}`);
-      const parts = [svg, `${titleOf(name)} `, make('b', nodes), `, ${accepted} accepted`, all];
-      const item = make('span', parts);
-      item.dataset.drafter = name;
-      return item;
-    }),
-  );
+export function writeWhose($, { figures }) {
+  const drafters = Object.entries(figures?.drafters ?? {});
+  $('whose').hidden = drafters.length < 2;
+  const items = drafters.map(([name, accepted]) => {
+    const svg = makeSvg('svg', { viewBox: '-13 -13 26 26', 'aria-hidden': 'true' });
+    makeSvg('path', { class: 'outline', ...outlineOf(name) }, svg);
+    return make('span', [svg, make('b', DRAFTERS[name] || name), ` ${accepted}`]);
+  });
+  $('whose').replaceChildren(...items);
 }

@@ -37,7 +37,7 @@ export function playback(element, { steps, running, changed }) {
     },
     pace: at => {
       const grows = all[at + 1]?.phase === 1;
-      const pace = grows ? GROWTH / all.at(-1).lastNode : PACES[all[at].phase];
+      const pace = grows ? GROWTH / steps()[current].parents.length : PACES[all[at].phase];
       return pace / Math.min(QUICK, 1 + Math.max(0, streak));
     },
   });

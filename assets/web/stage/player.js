@@ -136,7 +136,6 @@ export function runPlayer(element, around = {}) {
     tree.show(step, frame);
     follow($('ribbon'), spans, current, count);
     writeLegend($, step, frame);
-    writeWhose($, step, run);
     inspect();
     if (!position.following && (!playing || frame.phase === 4)) say(frame.text);
   }
@@ -156,6 +155,7 @@ export function runPlayer(element, around = {}) {
     writeTitle($, run, compared(run, shared));
     writeMeasures($, run);
     writePassBars($, run, position);
+    writeWhose($, run);
   }
 
   /** Of each run that is put on the screen whole, but for the one that the page opens with. */

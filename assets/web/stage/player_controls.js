@@ -41,16 +41,16 @@ export function playerControls(element, { tree, position, show, pick, move }) {
   });
 
   /** @param {KeyboardEvent} event */
-  function actsOf({ target, shiftKey }) {
+  function actsOf({ target }) {
     // else the page scrolls
-    const inTree = target === $('svg') || shiftKey || tree.selected !== null;
+    const inTree = target === $('svg') || tree.selected !== null;
     return {
       ...Object.fromEntries([1, 2, 3, 4].map(phase => [phase, () => position.play(phase)])),
       ArrowLeft: acts.back,
       ArrowRight: acts.forward,
       ' ': acts.play,
       f: fit,
-      ...(inTree && tree.keys(shiftKey)),
+      ...(inTree && tree.keys()),
     };
   }
   keys(query(element, '.sv'), actsOf, { own: $('scrub') });

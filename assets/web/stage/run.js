@@ -1,7 +1,6 @@
 // What is known of a run: its steps and its numbers as they come. No page here.
 
 import { pathOf } from '../base/ribbon.js';
-import { countGuesses } from '../tree/sources.js';
 
 /** @param {string} [name] */
 export function emptyRun(name = '') {
@@ -21,10 +20,8 @@ export function emptyRun(name = '') {
     speedup: /** @type {Message['speedup']} */ (undefined),
     // how far that is, once the run itself is whole
     timing: /** @type {Message['timing']} */ (undefined),
-    guessed: /** @type {Guesses} */ (new Map()), // who drafted, and how often each was right
     show: 0, // the step to open it at
     hasNextSeed: false, // whether it repeats the run before with the next seed
-    recorded: /** @type {string | null} */ (null), // the check sum of a recording of its settings
   };
 }
 
@@ -67,14 +64,11 @@ export function takeStop(run) {
   }
 }
 
-/** @param {Pick<Run, 'steps' | 'guessed'>} run @param {Sent} sent */
+/** @param {Pick<Run, 'steps'>} run @param {Sent} sent */
 export function addStep(run, sent) {
   sent.detail ??= {};
   /** @type {Step} */
-  const step = Object.assign(sent, {
-    path: pathOf(sent),
-    guessed: countGuesses(run.guessed, sent),
-  });
+  const step = Object.assign(sent, { path: pathOf(sent) });
   run.steps[step.index] = step;
   return step;
 }

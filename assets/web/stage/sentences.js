@@ -26,21 +26,6 @@ export function comparedTexts(coin, accept) {
 }
 
 /**
- * What follows from the draw at a node; "" where its rule decides otherwise.
- * @param {Step} step
- * @param {number} node
- */
-export function conclusionOf(step, node) {
-  const accept = step.accept[node];
-  const coin = step.coin[node];
-  if (accept === null || coin === null || accept <= 0) return '';
-  const outcome = coin < accept ? 'accepted' : 'rejected';
-  if (step.outcome[node] !== outcome) return '';
-  const [draw, chance] = comparedTexts(coin, accept);
-  return `${draw} is ${coin < accept ? 'below' : 'not below'} ${chance}: ${outcome}`;
-}
-
-/**
  * The other children of a node's parent and itself, without probes.
  * @param {Step} step
  * @param {number} node

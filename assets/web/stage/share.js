@@ -45,20 +45,16 @@ export function runLink(run, current, address) {
 }
 
 /**
- * How a run compares with the one that a link is about, else with a recording of its settings;
- * null until it is over.
+ * How a run compares with the one that a link is about; null until it is over.
  * @param {Run} run
  * @param {string | null} expected
  */
 export function compared(run, expected) {
   const isWhole = run.state === 'done' && run.steps.length > 0;
-  const other = expected ?? run.recorded;
-  if (!other || !isWhole || run.origin !== 'run') return null;
-  const name = expected ? 'shared run' : 'recording';
-  if (checkSum(run) === other) return `Same text as the ${name}.`;
-  return expected
-    ? 'Not the text of the shared run: another version, model pair or number format.'
-    : 'Not the recording’s text: its machine rounds differently.';
+  if (!expected || !isWhole || run.origin !== 'run') return null;
+  return checkSum(run) === expected
+    ? 'Same text as the shared run.'
+    : 'Not the text of the shared run: another version, model pair or number format.';
 }
 
 /**

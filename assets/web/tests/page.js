@@ -21,6 +21,7 @@ export function freshPage(html = '') {
     height: 400,
   });
   window.Element.prototype.setPointerCapture = () => {};
+  window.Element.prototype.scrollTo = window.Element.prototype.scrollBy = () => {};
   Object.assign(globalThis, {
     window,
     document,

@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { stepper } from '../base/stepper.js';
-import { withoutFirstResidual } from '../stage/detail.js';
 import { placeCard } from '../stage/card_place.js';
 import { short } from '../base/text.js';
-import { comparedTexts, conclusionOf, trySentence } from '../stage/sentences.js';
+import { comparedTexts, trySentence } from '../stage/sentences.js';
 import { runHistory } from '../stage/history.js';
 import { playback } from '../stage/playback.js';
 import { emptyRun } from '../stage/run.js';
@@ -132,21 +131,12 @@ test('the card is next to its node, however many marks there are, and beside the
   assert.ok(beside.left >= 290, 'beside the branches');
 });
 
-test('the card at a node says what follows from its numbers', () => {
-  const one = step([-1, 0, 0, 0], 'rxau', {
-    accept: [null, 0.11, 0.5003, 0.5],
-    coin: [null, 0.2, 0.5001, 0.1],
-  });
-  assert.deepEqual(
-    [1, 2, 3].map(node => conclusionOf(one, node)),
-    ['0.20 is not below 0.11: rejected', '0.5001 is below 0.5003: accepted', ''],
-  );
-  assert.equal(conclusionOf({ ...one, coin: [null, 0.1, 0, 0] }, 1), '', 'another reason');
-  const certain = { ...one, accept: [null, 0, 1, 0.5] };
-  assert.equal(conclusionOf(certain, 1), '', 'nothing is drawn at temperature 0');
+test('a draw and a probability have the digits that tell them apart', () => {
+  const certain = step([-1, 0], 'rx', { accept: [null, 0], coin: [null, 0.2] });
   assert.match(trySentence(certain, 1), /never kept, so rejected/);
   assert.deepEqual([0.0002, 0.004, 0.25, 0].map(short), ['0.0002', '0.004', '0.25', '0.00']);
   assert.deepEqual(comparedTexts(0.25, 0.25), ['0.25', '0.25']);
+  assert.deepEqual(comparedTexts(0.5001, 0.5003), ['0.5001', '0.5003']);
   assert.deepEqual(comparedTexts(0.68, 0.9982), ['0.680', '0.998'], 'not certain');
 });
 
@@ -206,18 +196,6 @@ test('its clock ends with the element', t => {
   element.remove();
   wait(500);
   assert.deepEqual([on.playing, on.at], [false, 0]);
-});
-
-test('before the first try the residual is p, and is not shown as what a rejection leaves', () => {
-  const chart = {
-    tokens: [3, 4],
-    texts: ['a', 'b'],
-    rows: { p: [0.5, 0.2], draft: [0.9, 0.1], residual: [0.5, 0.2] },
-  };
-  assert.deepEqual(Object.keys(withoutFirstResidual(chart).rows), ['p', 'draft']);
-  const later = { ...chart, rows: { ...chart.rows, residual: [0, 0.4] } };
-  assert.equal(withoutFirstResidual(later), later);
-  assert.equal(withoutFirstResidual(undefined), undefined);
 });
 
 test('the last runs are kept, and a recording of the run on the screen is not put in its place', () => {

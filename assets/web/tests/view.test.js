@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { plainCopy, xmlText } from '../tree/picture.js';
-import { countGuesses } from '../tree/sources.js';
 import { treeView } from '../tree/view.js';
 import { canvas, fire, freshPage, step } from './page.js';
 
@@ -125,7 +124,7 @@ test('keys walk the marks, and folds open', () => {
   const one = step([-1, 0, 0, 1, 3, 2], 'rxauua', { last: 'bonus' }),
     { svg, tree, told } = drawTree(one, { height: 30 });
   const walk = way => {
-    tree.keys(true)[`Arrow${way}`]();
+    tree.keys()[`Arrow${way}`]();
     const key = told.picks.at(-1);
     tree.select(key);
     return key;
@@ -133,14 +132,7 @@ test('keys walk the marks, and folds open', () => {
   assert.deepEqual(Object.keys(tree.keys()), ['ArrowUp', 'ArrowDown', 'Enter']);
   assert.equal(tree.keys().Enter, false, 'before a node is selected');
   assert.equal(walk('Down'), '0');
-  assert.deepEqual(['Right', 'Right', 'Right', 'Left', 'Up', 'Up'].map(walk), [
-    '2',
-    '5',
-    'last',
-    '5',
-    '2',
-    '1',
-  ]);
+  assert.deepEqual(['Down', 'Down', 'Down', 'Up', 'Up'].map(walk), ['1', '2', '5', '2', '1']);
   const pills = () =>
     [...svg.querySelectorAll('.pill')].map(pill => [
       pill.dataset.open,
@@ -179,7 +171,6 @@ test('where more than one drafter guessed, nodes are outlined by drafter, with n
   const names = ['model', 'early-exit', 'medusa', 'eagle', 'ngram', 'retrieval'];
   const one = step([-1, 0, 0, 0, 0, 0, 0], 'raxuuuu', { drafter: [null, ...names] }),
     alone = step([-1, 0], 'ra', { drafter: [null, 'model'] });
-  for (const some of [one, alone]) some.guessed = countGuesses(new Map(), some);
   const { svg, tree } = drawTree(one),
     outlines = () => [...svg.querySelectorAll('.outline')];
   tree.fit();

@@ -259,9 +259,8 @@ function paintNode(parent, mark, outcome, label, sizes, frame) {
  */
 function outline(node, name, unit) {
   if (!name) return;
-  const { d, dash } = outlineOf(name);
-  const look = { class: 'outline', d, 'stroke-dasharray': dash, transform: `scale(${unit})` };
-  makeSvg('path', { ...look, 'data-drafter': name }, node);
+  const look = { class: 'outline', transform: `scale(${unit})`, 'data-drafter': name };
+  makeSvg('path', { ...look, ...outlineOf(name) }, node);
 }
 
 /**

@@ -1,5 +1,4 @@
-// Who guessed the nodes of a run: the outline that each drafter's nodes have, and how often each of
-// them was right.
+// Who drafted a node: the outline that each drafter's nodes have.
 
 import { DRAFTERS } from '../base/words.js';
 
@@ -18,30 +17,9 @@ const OUTLINES = [
   { d: 'M0 -13L12 9H-12Z', dash: 'none' },
 ];
 
-/** @param {string} name */
-export const titleOf = name => DRAFTERS[name] || name;
-
 /** A drafter's nodes have the same outline in every run. @param {string} name */
 export function outlineOf(name) {
   const at = Object.keys(DRAFTERS).indexOf(name);
-  return OUTLINES[(at < 0 ? OUTLINES.length - 1 : at) % OUTLINES.length];
+  const { d, dash } = OUTLINES[(at < 0 ? OUTLINES.length - 1 : at) % OUTLINES.length];
+  return { d, 'stroke-dasharray': dash };
 }
-
-/**
- * Adds a step to what is known of the drafters of its run.
- * @param {Guesses} guesses
- * @param {Pick<Sent, 'drafter' | 'outcome'>} step
- */
-export function countGuesses(guesses, step) {
-  (step.drafter ?? []).forEach((name, node) => {
-    if (name === null) return;
-    const count = guesses.get(name) ?? { nodes: 0, accepted: 0 };
-    guesses.set(name, count);
-    count.nodes++;
-    if (step.outcome[node] === 'accepted') count.accepted++;
-  });
-  return guesses;
-}
-
-/** Whether there is anything to tell apart. @param {Guesses | undefined} guesses */
-export const differ = guesses => (guesses?.size ?? 0) > 1;

@@ -6,16 +6,14 @@ import { onResize, presents } from '../base/page.js';
 import { parseKey, roomyLayout, sparseLayout, stairLayout, treeLayout } from './layout.js';
 import { paint } from './paint.js';
 import { fitSizes, isTooWide, measure } from './sizes.js';
-import { differ } from './sources.js';
 
 /** @typedef {import('../stage/frames.js').Frame} Frame */
 /** @typedef {import('./layout.js').Layout} Layout */
 /** @typedef {import('./layout.js').Mark} Mark */
-/** @typedef {'up' | 'down' | 'parent' | 'child'} Way from one mark to the next */
 /** @typedef {ReturnType<typeof treeView>} TreeView */
 /** @typedef {import('./sizes.js').Measured} Measured */
 /** @typedef {import('./sizes.js').Room} Room */
-/** @typedef {{ layout: Layout, sizes: Measured, scale: number, left: number }} Drawn */
+/** @typedef {{ layout: Layout, sizes: Measured }} Drawn */
 
 const PAD = 10; // pixels around the tree
 const CUT = 1.3; // times the room of a narrow picture: a broader one keeps its labels and scrolls
@@ -50,7 +48,8 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     // Side by side no picture is wide enough for names beside its marks, but for a chain.
     const isChain = !scrolls && step.parents.every((parent, node) => parent === node - 1);
     const wide = Number(scrolls ? room.wide : isChain && Infinity);
-    const measured = measure(svg, wide, unfolded, differ(step.guessed), drawn?.sizes);
+    const areSeveral = new Set(step.drafter?.filter(Boolean)).size > 1;
+    const measured = measure(svg, wide, unfolded, areSeveral, drawn?.sizes);
     if (!scrolls) measured.smallest = presents() ? 0.8 : 1; // fewer nodes rather than smaller type
     const layout = isChain ? stairLayout(step) : chooseLayout(step, measured, room);
     let maxOverflow = whole ? 0 : Infinity;
@@ -93,7 +92,7 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     const isNarrow = wide * sizes.smallest <= box.clientWidth;
     const isWhole = isReadable || whole || !scrolls || (unfolded && (isNarrow || presents()));
     const drawnScale = isWhole ? Math.min(scale, fits) : sizes.smallest;
-    drawn = { layout, sizes, scale: drawnScale, left };
+    drawn = { layout, sizes };
     svg.setAttribute('viewBox', `${left} ${-top - sizes.dy / 2} ${wide} ${high}`);
     svg.style.width = `${wide * drawnScale}px`;
     svg.style.height = `${high * drawnScale}px`;
@@ -125,14 +124,13 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
 
   /** Scrolls the box, not the page, just enough to see a mark. @param {string | null} key */
   function reveal(key) {
-    const mark = markOf(key);
-    if (!mark || !drawn) return;
-    const { sizes, scale, left } = drawn;
-    const x = (sizes.xs[mark.x] - left) * scale + PAD;
-    const y = (mark.y + 0.5) * sizes.dy * scale + PAD;
-    const wide = sizes.widths[mark.x] * scale;
-    box.scrollLeft = Math.min(x - EDGE, Math.max(box.scrollLeft, x + wide - box.clientWidth));
-    box.scrollTop = Math.min(y - EDGE, Math.max(box.scrollTop, y + EDGE - box.clientHeight));
+    const mark = canvas.querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
+    if (!mark) return;
+    const { left, right, top, bottom } = box.getBoundingClientRect();
+    box.scrollBy(
+      Math.min(0, mark.left - left - EDGE) + Math.max(0, mark.right - right + EDGE),
+      Math.min(0, mark.top - top - EDGE) + Math.max(0, mark.bottom - bottom + EDGE),
+    );
   }
 
   // ---- what a visitor does ----
@@ -166,8 +164,10 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     redraw();
   }
 
-  const walk = (/** @type {Way} */ way) => () => {
-    if (drawn) pick(neighbour(drawn.layout.marks, selected, way), true);
+  const walk = (/** @type {number} */ by) => () => {
+    const { marks } = drawn?.layout ?? { marks: [] };
+    const at = marks.findIndex(({ key }) => key === selected);
+    pick(marks[at < 0 ? 0 : Math.max(0, Math.min(marks.length - 1, at + by))].key, true);
   };
 
   onResize(box, redraw);
@@ -190,11 +190,9 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
       step = next;
       frame = now;
       redraw();
-      if (!drawn || !box.clientWidth) return;
-      const { layout, sizes, scale } = drawn;
       if (other) {
-        box.scrollLeft = 0;
-        box.scrollTop = (layout.spine + 0.5) * sizes.dy * scale + PAD - box.clientHeight / 2;
+        box.scrollTo(0, 0);
+        reveal('0');
       }
       if (typeof now?.at === 'number') reveal(String(now.at));
     },
@@ -220,14 +218,12 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
       return whole;
     },
     /**
-     * What keys do: up and down the marks, and to the parent and the child where `across`.
-     * @param {boolean} [across]
+     * What keys do: up and down the marks.
      * @returns {Record<string, (() => void) | false>}
      */
-    keys: across => ({
-      ArrowUp: walk('up'),
-      ArrowDown: walk('down'),
-      ...(across && { ArrowLeft: walk('parent'), ArrowRight: walk('child') }),
+    keys: () => ({
+      ArrowUp: walk(-1),
+      ArrowDown: walk(1),
       Enter: selected !== null && (() => unfold(String(selected))),
     }),
   };
@@ -237,16 +233,4 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
 function visibleIn({ key, node, from }, frame) {
   if (!frame || frame.phase === 4) return true;
   return key !== 'last' && (node ?? from?.node ?? 0) <= frame.lastNode;
-}
-
-/** @param {Mark[]} marks @param {string | null} selected @param {Way} way */
-function neighbour(marks, selected, way) {
-  const at = marks.findIndex(mark => mark.key === selected),
-    here = marks[at];
-  if (!here) return marks[0].key;
-  if (way === 'parent') return here.from ? here.from.key : here.key;
-  if (way !== 'child')
-    return marks[Math.min(marks.length - 1, Math.max(0, at + (way === 'up' ? -1 : 1)))].key;
-  const children = marks.filter(mark => mark.from === here);
-  return (children.find(mark => mark.y === here.y) ?? children[0] ?? here).key;
 }

@@ -1,5 +1,5 @@
-// Where the card at a node goes: right beside it, but not over it or the accepted path, and over as
-// few other marks as can be.
+// Where the card at a node goes: right beside it or, across the accepted path, near it; over neither
+// of them, and over as few other marks as can be.
 
 const GAP = 8; // pixels around a node
 const CLEAR = 4; // pixels that stay free beside a mark, as a node that is picked grows a little
@@ -26,14 +26,16 @@ const overlap = (a, b) =>
 export function placeCard({ width, height }, node, path, others, room) {
   const beside = [node.left, node.right - width, node.right + GAP, node.left - GAP - width];
   const lefts = beside.map(left => Math.max(room.left, Math.min(left, room.right - width)));
-  const tops = [node.bottom + GAP, node.top - GAP - height, node.top, node.bottom - height];
-  const places = tops.flatMap(top =>
+  const above = [node.top, ...path.map(({ top }) => top)].map(top => top - GAP - height);
+  const below = [node.bottom, ...path.map(({ bottom }) => bottom)].map(bottom => bottom + GAP);
+  const places = [...above, ...below, node.top, node.bottom - height].flatMap(top =>
     lefts.map(left => ({ left, top, right: left + width, bottom: top + height })),
   );
   const costs = places.map(card => {
     if ([node, ...path].some(other => overlap(card, other))) return Infinity;
     const outside = Math.max(0, room.top - card.top) + Math.max(0, card.bottom - room.bottom);
-    return outside + COVERED * others.filter(other => overlap(card, other)).length;
+    const away = Math.max(0, card.top - node.bottom, node.top - card.bottom);
+    return outside + away + COVERED * others.filter(other => overlap(card, other)).length;
   });
   return places[costs.indexOf(Math.min(...costs))];
 }

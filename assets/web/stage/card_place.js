@@ -1,5 +1,5 @@
-// Where the card at a node goes: right beside it or, across the accepted path, near it; over neither
-// of them, and over as few other marks as can be.
+// Where the card at a node goes: right beside it or, across the accepted path, near it; over
+// neither of them, and over as few other marks as can be.
 
 const GAP = 8; // pixels around a node
 const CLEAR = 4; // pixels that stay free beside a mark, as a node that is picked grows a little

@@ -10,7 +10,6 @@ from specviz.base import codec
 from specviz.tree import Topology
 from specviz.view import payload, step_payload
 from specviz.view.payload import described
-from tests.growing import BUILDERS
 
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
 

@@ -14,7 +14,7 @@ from specviz.models.base import Pair
 from . import limits, zero_gpu
 from .loading import Loading
 from .pair_ref import PairRef
-from .queue import NOBODY, Visitor
+from .queue import Visitor
 
 Item = TypeVar("Item")
 
@@ -33,13 +33,11 @@ class Turn:
 
     Args:
         pair: its models; None on ZeroGPU, where a borrowed GPU has them.
-        visitor: for whom it computes.
         others_wait: whether anybody waits.
         load: returns the pair, in any process.
     """
 
     pair: Pair | None
-    visitor: Visitor = NOBODY
     others_wait: Callable[[], bool] = lambda: False
     load: Callable[[], Pair] | None = None
 

@@ -1,26 +1,16 @@
-"""Runs that are stored for `SECONDS`, so that a visitor who knows their unguessable name can save
-them.
-
-If the store is full, the subnet with the most data loses the oldest run of the session with the
-most.
-"""
+"""Runs that are stored, so that a visitor can save them by a name that cannot be guessed."""
 
 from __future__ import annotations
 
 import zlib
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from secrets import token_urlsafe
 from threading import Lock
-from time import monotonic
 
 from specviz.record.step import Step
 from specviz.record.trace import PairedSpeedup, Trace
 
-from .queue import Visitor
-
-SECONDS = 1800
 BYTES = 32_000_000  # compressed; a run of 64 steps with trees of 33 nodes takes about 70 kB
 GONE = (
     "This run is no longer stored. Press Run to decode it again; the same seed gives the same text."
@@ -55,22 +45,13 @@ class GrowingRun:
         return replace(self.blank, steps=steps, stop=stop, speedup=self.speedup)
 
 
-@dataclass(frozen=True)
-class StoredRun:
-    """A run that is over, as compressed JSON."""
-
-    packed: bytes
-    owner: Visitor
-    until: float
-
-
 class RunStore:
-    """Runs by name, the oldest first, up to a limit in bytes; those that ship with the page are
-    always there."""
+    """Runs by name, up to a limit in bytes beyond which the oldest goes; those that ship with the
+    page are always there."""
 
     def __init__(self, limit: int = BYTES) -> None:
         self._growing: dict[str, GrowingRun] = {}
-        self._stored: dict[str, StoredRun] = {}
+        self._stored: dict[str, bytes] = {}
         self._shipped: dict[str, Callable[[], str]] = {}
         self._limit = limit
         self._lock = Lock()
@@ -85,18 +66,19 @@ class RunStore:
         self._growing[run.name] = run
         return run
 
-    def end(self, run: GrowingRun, owner: Visitor) -> None:
+    def end(self, run: GrowingRun) -> None:
         """Pack a run of `begin`, as far as it got."""
         # Packed only now: while it grows its steps are the objects that the run has anyway.
         if run.steps:
-            self.put(run.name, zlib.compress(run.trace.to_json().encode()), owner)
+            self.put(run.name, zlib.compress(run.trace.to_json().encode()))
         del self._growing[run.name]
 
-    def put(self, name: str, packed: bytes, owner: Visitor) -> None:
+    def put(self, name: str, packed: bytes) -> None:
         """Store a compressed run."""
         with self._lock:
-            self._stored[name] = StoredRun(packed, owner, monotonic() + SECONDS)
-            self._tidy()
+            self._stored[name] = packed
+            while self.size > self._limit:
+                del self._stored[next(iter(self._stored))]
 
     def text(self, name: object) -> str:
         """A run as JSON; raises a `ValueError` if there is none of that name."""
@@ -107,33 +89,15 @@ class RunStore:
         growing = self._growing.get(name)
         if growing is not None and growing.steps:
             return growing.trace.to_json()
-        with self._lock:
-            self._tidy()
-            stored = self._stored.get(name)
+        stored = self._stored.get(name)
         if stored is None:
             raise ValueError(GONE)
-        return zlib.decompress(stored.packed).decode()
+        return zlib.decompress(stored).decode()
 
     @property
     def size(self) -> int:
         """Bytes that are stored, compressed."""
-        return sum(len(run.packed) for run in self._stored.values())
-
-    def _tidy(self) -> None:
-        now = monotonic()
-        for name in [name for name, run in self._stored.items() if run.until < now]:
-            del self._stored[name]
-        while self.size > self._limit:
-            # Who stores most loses first, as in the queue: a flood costs nobody else his runs.
-            bytes_of = Counter[tuple[str, ...]]()
-            for run in self._stored.values():
-                for group in run.owner.groups:
-                    bytes_of[group] += len(run.packed)
-            owners = {run.owner for run in self._stored.values()}
-            # By subnet, then address, then session: the first that is larger decides.
-            heaviest = max(owners, key=lambda owner: [bytes_of[group] for group in owner.groups])
-            of_heaviest = (name for name, run in self._stored.items() if run.owner == heaviest)
-            del self._stored[next(of_heaviest)]
+        return sum(map(len, self._stored.values()))
 
 
 def new_name(kind: str) -> str:

@@ -255,7 +255,7 @@ class RunService:
         try:
             if run.items is None:
                 load = partial(load_by_number, self.pairs.number, run.ref) if zero_gpu.ON else None
-                turn = Turn(run.pair, run.visitor, self.others_wait, load)
+                turn = Turn(run.pair, self.others_wait, load)
                 run.items = run.work(turn, *run.args)
             while not run.over:
                 with self._changed:

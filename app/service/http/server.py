@@ -3,11 +3,9 @@ may have."""
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 from ipaddress import ip_address
-from time import monotonic
 from urllib.parse import urlsplit
 
 from specviz.base.errors import ParameterError
@@ -88,8 +86,7 @@ def behind_any_proxy() -> bool:
 
 
 def raise_descriptor_limit() -> None:
-    """Allow as many connections as the system does, and log once a minute that there are no
-    more."""
+    """Allow as many connections as the system does."""
     try:
         import resource
 
@@ -97,26 +94,6 @@ def raise_descriptor_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     except (ImportError, ValueError, OSError):  # not on this system
         pass
-    # In a flood the event loop logs each connection that it cannot take.
-    logger = logging.getLogger("asyncio")
-    if not any(isinstance(one, _OncePerMinute) for one in logger.filters):
-        logger.addFilter(_OncePerMinute())
-
-
-class _OncePerMinute(logging.Filter):
-    """Lets one message of the event loop about connections that it cannot accept through per
-    minute."""
-
-    last = float("-inf")
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        if "socket.accept()" not in record.getMessage():
-            return True
-        record.exc_info = record.exc_text = None  # the traceback is of the event loop's own code
-        due = monotonic() - self.last > 60
-        if due:
-            self.last = monotonic()
-        return due
 
 
 def _bind(host: str, port: int, name: str, got: str | int) -> None:

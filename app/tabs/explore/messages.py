@@ -76,7 +76,7 @@ def decode_run(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> I
             for same in turn.compute(*work, tokens=counts.tokens):
                 yield compared(run, same, counts.tokens)
     finally:
-        runs.end(run, turn.visitor)
+        runs.end(run)
 
 
 def timed(turn: Turn, run: GrowingRun, counts: Counts) -> Iterator[str | None]:

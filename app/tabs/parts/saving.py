@@ -65,11 +65,10 @@ def open_route(service: RunService) -> Route:
     async def open_run(request: Request) -> Response:
         # Stored under a new name, so that the visitor can save it again like a run of this page.
         name = new_name("file")
-        owner = VISITOR.get()
         try:
             body = await request.body()
-            message, packed = await service.requests.ask(owner, read_run, body, name)
-            service.runs.put(name, packed, owner)
+            message, packed = await service.requests.ask(VISITOR.get(), read_run, body, name)
+            service.runs.put(name, packed)
         except ValueError as error:
             reason = str(error)
             sentence = f"This file was not opened. {reason[:1].upper()}{reason[1:]}"

@@ -3,7 +3,6 @@ sentence."""
 
 import asyncio
 import json
-import logging
 import os
 import re
 import signal
@@ -24,7 +23,7 @@ from gradio.components.api_component import Api
 import specviz
 from app.service import limits, queue
 from app.service import process as process_module
-from app.service.http import gradio_private, guard, server
+from app.service.http import gradio_private, guard
 from app.service.http import readers as readers_module
 from app.service.http.guard import Guard
 from app.service.http.policy import POLICY
@@ -503,18 +502,6 @@ def test_a_page_has_left_when_it_reads_nothing(monkeypatch):
     assert readers.have_left("new")
     readers.seen("new")
     assert not readers.have_left("new")
-
-
-def test_connections_that_cannot_be_accepted_are_logged_once():
-    server.raise_descriptor_limit()
-    logger, records = logging.getLogger("asyncio"), []
-    handler = logging.Handler()
-    handler.emit = records.append
-    logger.addHandler(handler)
-    for _ in range(5):
-        logger.error("socket.accept() out of system resource", exc_info=True)
-    logger.removeHandler(handler)
-    assert len(records) == 1
 
 
 @pytest.fixture

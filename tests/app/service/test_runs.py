@@ -10,14 +10,12 @@ import pytest
 import specviz
 from app.service import limits
 from app.service import run_store as module
-from app.service.queue import Visitor
 from app.service.run_store import RunStore, new_name
 from app.service.service import RunService
 from app.tabs.parts.saving import saver
 from tests.loops import in_a_loop, one_pair
 
 CONFIG = specviz.RunConfig("abc", max_new_tokens=30)
-A, B = Visitor("10.0.0.1", "a"), Visitor("10.0.7.2", "b")
 
 
 @pytest.fixture
@@ -48,7 +46,7 @@ def test_a_run_can_be_saved_while_it_runs_and_afterwards(service):
     assert part.stop == "stopped" and len(part.steps) == 2
     run.steps += whole.steps[2:]
     run.ended = True
-    service.runs.end(run, A)
+    service.runs.end(run)
     assert service.runs.size > 0, "it is packed and counted at its end"
     assert specviz.Trace.from_json(saved(service, run.name)["text"]).text == whole.text
     assert 'id="run"' in saved(service, run.name, "html")["text"]
@@ -60,9 +58,9 @@ def test_a_run_loses_no_step_because_another_begins(service):
     first.steps += whole.steps[:2]
     second = service.runs.begin(specviz.run(pair, CONFIG, ()))
     second.steps += whole.steps[:1]
-    service.runs.end(second, A)
+    service.runs.end(second)
     first.steps += whole.steps[2:]
-    service.runs.end(first, A)
+    service.runs.end(first)
     stored = specviz.Trace.from_json(service.runs.text(first.name))
     assert len(stored.steps) == len(whole.steps)
 
@@ -97,24 +95,14 @@ def test_a_file_is_opened_and_can_be_saved_again(serve, sites):
             )
 
 
-def test_the_oldest_of_who_has_most_makes_room():
+def test_the_oldest_makes_room():
     run = packed()
     store = RunStore(limit=4 * len(run) + 500)
-    store.put("run", run, A)
     for number in range(20):
-        store.put(f"file {number}", packed(seed=number), Visitor(B.address, f"{number % 2}"))
-    assert store.text("run") and store.text("file 19") and store.size <= 4 * len(run) + 500
+        store.put(f"file {number}", packed(seed=number))
+    assert store.text("file 19") and store.size <= 4 * len(run) + 500
     with pytest.raises(ValueError, match="no longer stored"):
         store.text("file 0")
-
-
-def test_nothing_stays_for_long(monkeypatch):
-    store, now = RunStore(), [0.0]
-    monkeypatch.setattr(module, "monotonic", lambda: now[0])
-    store.put("run a", packed(), A)
-    now[0] = module.SECONDS + 1
-    with pytest.raises(ValueError, match="no longer stored"):
-        store.text("run a")
 
 
 def test_names_cannot_be_guessed():

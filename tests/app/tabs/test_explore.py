@@ -47,7 +47,7 @@ REF = PairRef("This pair")
 
 def played(config=CONFIG, pair=TOY):
     """A run as the page gets it."""
-    items = explore.decode_run(Turn(pair, Visitor("a")), config, REF, RunStore())
+    items = explore.decode_run(Turn(pair), config, REF, RunStore())
     return [json.loads(item) for item in items if item is not None]
 
 
@@ -112,7 +112,7 @@ def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
 def test_a_run_that_is_stopped_can_be_saved_as_far_as_it_got(part):
     runs = RunStore()
     config = replace(CONFIG, verifier="race")
-    play = explore.decode_run(Turn(TOY, Visitor("a")), config, REF, runs)
+    play = explore.decode_run(Turn(TOY), config, REF, runs)
     sent = next(data for item in play if item and (data := json.loads(item)).get(part))
     play.close()
     saved = specviz.Trace.from_json(runs.text(sent["run"]))
@@ -134,13 +134,13 @@ def test_a_run_is_sent_to_its_end():
 @pytest.mark.parametrize("weights", ["memory", "disk"])
 def test_a_run_says_where_its_weights_are_not_on_disk_as_was_asked(weights):
     ref = replace(REF, weights=weights)
-    items = explore.decode_run(Turn(TOY, Visitor("a")), CONFIG, ref, RunStore())
+    items = explore.decode_run(Turn(TOY), CONFIG, ref, RunStore())
     first = json.loads(next(item for item in items if item))
     assert ("so they are in memory" in first.get("note", "")) == (weights == "disk")
 
 
 def test_a_run_is_not_timed_while_others_wait():
-    turn = Turn(TOY, Visitor("a"), others_wait=lambda: True)
+    turn = Turn(TOY, others_wait=lambda: True)
     items = explore.decode_run(turn, CONFIG, REF, RunStore())
     sent = [json.loads(item) for item in items if item is not None]
     assert sent[-1]["state"] == "done" and not any(item.get("speedup") for item in sent)

@@ -77,7 +77,7 @@ def facts(tree, chain, alone):
     x = f"tree nodes (log scale), temperature {WARM}"
     model = LABELS[SMOLLM2]
     figures = (
-        chart("Time by nodes", x, f"Predicted time of a step (plain = 1), {model}", times),
+        chart("Time by nodes", x, f"Predicted step time (plain = 1), {model}", times),
         chart("Tokens and speed", x, f"Predicted for {model}", speeds),
     )
     first = len(LESSON.recordings)  # of the charts

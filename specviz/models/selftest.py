@@ -113,9 +113,9 @@ def _reason(model: HuggingFaceModel, judge: Judge, difference: Difference, text:
     alone, among_others = judge.same_text_twice(tokens_of(model, SHORT, text))
     if (change := rms(alone - among_others) / spread(alone)) > difference.allowed:
         return (
-            f"changes its logits by {change:.2g} of their spread with what else is in the pass, as "
-            "activations that are quantised together do, so a tree cannot be scored like its "
-            "paths. Choose another model, or one that quantises weights only."
+            f"changes its logits by {change:.2g} of their spread with what else is in the pass: it "
+            "reads what follows, or quantises activations together. So a tree cannot be scored "
+            "like its paths. Choose another model, or one that quantises weights only."
         )
     return (
         f"scores a tree differently from passes along its paths (by {difference.found:.2g} of the "

@@ -87,7 +87,7 @@ def test_the_wheel_has_every_room_a_command_with_its_own_pair_and_the_page(site,
     inside = {Path("specviz", path) if path.parts[0] == "app" else path for path in files}
     assert not [path for path in inside if not (site / path).exists()]
     code = (
-        "import json; from specviz import files; from specviz.app.page import build_demo; "
+        "import json; from specviz.base import files; from specviz.app.page import build_demo; "
         "build_demo(); "
         "from specviz.app.tabs.explore.recordings import opening; "
         "print(len(json.loads(opening().message())['steps']) > 5, files.ASSETS)"

@@ -123,6 +123,9 @@ def test_compatible_is_true_at_a_draft_temperature_of_zero(verifier):
     for builder in map(small, BUILDERS):
         for scheme in builder.schemes:
             match = compatible(RunConfig("ab", builder, rule, 0.7, draft_temperature=0.0), scheme)
+            if scheme == "top-draw" and not (match.lossless or builder.is_chain):
+                # Where the draft has one token, two children are drawn as by "distinct".
+                builder = BUILDERS["batch"](width=3)
             if match.possible:
                 error = max(
                     error_of(builder, rule, pair, 0.7, scheme, draft_temperature=0.0)[0]

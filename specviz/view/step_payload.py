@@ -43,7 +43,6 @@ def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
     sent |= {
         "q": step.draft_prob,
         "p": step.target_prob,
-        "plain": step.target_prob_at_1,
         "accept": step.accept_prob,
         "order": step.order or order_of(step, verifier),
         "sentences": list(sentences),

@@ -189,7 +189,7 @@ def test_the_numbers_of_a_node_open_in_a_lesson(page):
     expect(page.locator("#sv-lessons .node.selected")).to_be_visible()
     expect(page.locator("#sv-lessons .sv-node-card")).to_be_hidden()
     page.locator("#sv-lessons .sv-why-fold summary").click()
-    expect(page.locator("#sv-lessons .sv-detail")).to_contain_text("draft q")
+    expect(page.locator("#sv-lessons .sv-detail")).to_contain_text("probability q")
 
 
 def test_presented_no_card_covers_the_tree_and_every_rule_of_the_lossy_lesson_is_on_the_screen(
@@ -269,7 +269,7 @@ def test_on_a_phone_the_numbers_of_a_node_are_one_tap_away_and_whole(book):
     page = book("lesson=accept", width=390, height=844)
     opened(page, "accept")
     page.locator("#sv-lessons .sv-why-fold summary").click()
-    expect(page.locator("#sv-lessons .sv-detail")).to_contain_text("draft q")
+    expect(page.locator("#sv-lessons .sv-detail")).to_contain_text("probability q")
     stage = page.locator("#sv-lessons .sv-lesson-stage")
     assert stage.evaluate("part => part.scrollHeight <= part.clientHeight + 1")
 

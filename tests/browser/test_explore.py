@@ -196,8 +196,12 @@ def test_a_token_leads_to_its_step_and_a_node_has_its_numbers(page):
     page.locator(f"{STAGE} .sv-svg .node.accepted .shape").first.click()
     expect(page.locator(f"{STAGE} .sv-why")).to_contain_text("u = ")
     page.get_by_role("button", name="In numbers").click()
-    names = page.locator(f"{STAGE} .sv-detail .sv-bars").first.locator("tbody th").all_inner_texts()
-    assert names[:2] == ["target p", "draft q"] and "acceptance" in names
+    names = page.locator(f"{STAGE} .sv-detail dt").all_inner_texts()
+    assert names[:3] == [
+        "the target’s probability p",
+        "the draft’s probability q",
+        "kept with probability",
+    ]
     token = page.locator(f"{STAGE} .sv-why-fold .sv-token")
     expect(token).not_to_have_text("")
     to_step(page, index + 1)  # where no node is pointed at

@@ -26,8 +26,6 @@ interface Sent {
   texts: string[];
   p: (number | null)[];
   q: (number | null)[];
-  /** The target's probability before temperature. */
-  plain: (number | null)[];
   accept: (number | null)[];
   /** The nodes in the order in which the rule tried them. */
   order: number[];

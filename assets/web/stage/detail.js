@@ -1,37 +1,14 @@
 // What a rule recorded about a node as tables: distributions over a few tokens as bars, races as
-// arrival times, numbers. Nothing here knows a rule.
+// arrival times. Nothing here knows a rule.
 
 import { barTable, logPlace } from '../base/bars.js';
-import { make } from '../base/dom.js';
-import { probability, visible } from '../base/text.js';
-import { FACTS, ROWS } from '../base/words.js';
+import { visible } from '../base/text.js';
+import { ROWS } from '../base/words.js';
 
 const RACE = 'arrival times (log scale), the smallest wins';
 
 /**
- * The probabilities of a node, and the draw or the threshold that decided it.
- * @param {Step} step
- * @param {number} node
- */
-export function numbersOf(step, node) {
-  const coin = step.coin[node];
-  const threshold = step.detail[step.parents[node]]?.facts?.threshold ?? null;
-  const series = /** @type {import('../base/bars.js').Series[]} */ ([
-    { name: 'probability', kind: 'p' },
-  ]);
-  if (coin !== null) series.push({ name: 'draw u', kind: 'exact', mark: true });
-  else if (threshold !== null) series.push({ name: 'threshold', kind: 'exact', mark: true });
-  const rows = [
-    { name: 'target p', values: [step.p[node], coin === null ? threshold : null] },
-    { name: 'draft q', values: [step.q[node]] },
-    { name: 'p, temperature 1', values: [step.plain[node]] },
-    { name: 'acceptance', values: [step.accept[node], coin] },
-  ].filter(({ values }) => typeof values[0] === 'number');
-  return rows.length ? [barTable({ series, rows, place: value => value })] : [];
-}
-
-/**
- * The tables and numbers on a node, or on the token that the target adds.
+ * The tables on a node, or on the token that the target adds.
  * @param {Step} step
  * @param {number | null} node null for that token
  * @returns {HTMLElement[]}
@@ -47,25 +24,13 @@ export function detailOf(step, node) {
   const here = step.detail[node] ?? {};
   const above = step.detail[step.parents[node]] ?? {};
   const own = step.tokens[node];
-  const facts = factsText('Parent', above.facts) + factsText('Node', here.facts);
-  const parts = [
-    ...(facts ? [make('p', facts)] : []),
-    ...bars('before this try', here.tried, own),
-  ];
+  const parts = bars('before this try', here.tried, own);
   if (here.race) parts.push(...races('race for the next token', here.race));
   else parts.push(...races('the race here', above.race, own));
   if (here.after) parts.push(...bars('distribution of the target’s next token', here.after));
   else if (!here.tried)
     parts.push(...bars('distribution of the target’s own token', above.after, own));
   return parts;
-}
-
-/** @param {string} where @param {Record<string, number>} [facts] */
-function factsText(where, facts = {}) {
-  const texts = Object.entries(facts).map(
-    ([name, value]) => `${FACTS[name] || name} ${probability(value)}`,
-  );
-  return texts.length ? `${where}: ${texts.join(', ')} ` : '';
 }
 
 /**

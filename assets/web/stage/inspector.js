@@ -6,7 +6,7 @@ import { short, visible } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
 import { parseKey } from '../tree/layout.js';
 import { placeCard } from './card_place.js';
-import { detailOf, numbersOf } from './detail.js';
+import { detailOf } from './detail.js';
 import { comparedTexts, leftOf } from './sentences.js';
 
 /**
@@ -42,8 +42,7 @@ export function inspectorView($, take) {
     const { node } = parseKey(key);
     token.textContent = tokenOf(step, node);
     $('why').textContent = node === null ? OWN[step.last ?? ''] : step.sentences[step.why[node]];
-    const numbers = node === null ? [] : numbersOf(step, node);
-    $('detail').replaceChildren(...numbers, ...detailOf(step, node));
+    $('detail').replaceChildren(listOf(step, node), ...detailOf(step, node));
     const open = take?.(step, key, rule) ?? null;
     lab.hidden = !open;
     lab.onclick = open;
@@ -73,10 +72,8 @@ export function inspectorView($, take) {
  * @param {() => void} openNumbers
  */
 export function nodeCard($, openNumbers) {
-  const title = make('p');
-  const list = make('dl');
   const more = button('In numbers', openNumbers, 'sv-plain');
-  const card = make('div', [title, list, more], 'sv-node-card');
+  const card = make('div', '', 'sv-node-card');
   let nodeKey = '';
   let mustSee = /** @type {Set<string>} */ (new Set()); // keys of marks that it must not cover
   card.hidden = true;
@@ -95,9 +92,8 @@ export function nodeCard($, openNumbers) {
     const kind = outcomeOf(step, node);
     const outcome = make('b', OUTCOMES[kind], kind);
     card.classList.toggle('picked', isPicked);
-    title.replaceChildren(make('span', tokenOf(step, node), 'sv-token'), ' ', outcome);
-    const lines = node === null ? [] : linesOf(step, node);
-    list.replaceChildren(...lines.flatMap(([name, at]) => [make('dt', name), make('dd', at)]));
+    const title = make('p', [make('span', tokenOf(step, node), 'sv-token'), ' ', outcome]);
+    card.replaceChildren(title, listOf(step, node), more);
     nodeKey = key;
     mustSee = new Set(['0', ...step.path, 'last'].map(String));
     place(key);
@@ -136,12 +132,12 @@ export function nodeCard($, openNumbers) {
 }
 
 /**
- * What is known of a node, names and values.
+ * What is known of a node, names and values; nothing of the target's own token.
  * @param {Step} step
- * @param {number} node
- * @returns {[string, string][]}
+ * @param {number | null} node
  */
-export function linesOf(step, node) {
+export function listOf(step, node) {
+  if (node === null) return make('dl');
   const { residual, draft, withoutTried } = leftOf(step, node) ?? {};
   const p = residual ?? step.p[node];
   const q = draft ?? step.q[node];
@@ -157,5 +153,5 @@ export function linesOf(step, node) {
     ['the draw u, from 0 to 1', accept ? coin : null, draw], // nothing is drawn for 0
   ]);
   const known = lines.filter(([, value]) => value !== null);
-  return known.map(([name, , text]) => [name, text]);
+  return make('dl', known.flatMap(([name, , text]) => [make('dt', name), make('dd', text)]));
 }

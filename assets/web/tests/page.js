@@ -88,7 +88,6 @@ export function step(parents, letters, more = {}) {
     texts: parents.map((_, i) => `t${i}`),
     p: blank,
     q: blank,
-    plain: blank,
     accept: blank,
     coin: blank,
     sentences: ['why'],

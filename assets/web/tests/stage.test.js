@@ -4,7 +4,7 @@ import test from 'node:test';
 import { finder } from '../base/dom.js';
 import { detailOf } from '../stage/detail.js';
 import { framesOf, isDecided } from '../stage/frames.js';
-import { linesOf } from '../stage/inspector.js';
+import { listOf } from '../stage/inspector.js';
 import { nodeSentence, stepSentence, trySentence } from '../stage/sentences.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';
 import { headlineOf, writePassBars } from '../stage/beside_plain.js';
@@ -214,7 +214,9 @@ test('a step has four phases, of which the third is one frame a try', () => {
     trySentence({ ...one, scheme: 'distinct' }, 2),
     /second\. After .* the target’s residual gives it 0\.14, the draft without .* 0\.20: kept/,
   );
-  const card = (/** @type {number} */ node) => linesOf(one, node).map(([name]) => name.split(' ').at(-1));
+  freshPage();
+  const card = (/** @type {number} */ node) =>
+    [...listOf(one, node).querySelectorAll('dt')].map(name => name.textContent.split(' ').at(-1));
   assert.deepEqual(card(1), ['p', 'q', 'probability', '1']);
   assert.deepEqual(card(2), ['residual', 'q', 'probability', '1']); // independent draws
   assert.match(

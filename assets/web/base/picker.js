@@ -89,8 +89,6 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
     if (rows.length <= FIRST) return;
     const summary = make('summary', 'More');
     const more = make('details', [summary, ...rows.slice(FIRST)], 'sv-parameters');
-    const others = described.slice(FIRST).map(field => field.name);
-    more.open = others.some(other => other in values[name]);
     fields.append(more);
   }
 

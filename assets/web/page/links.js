@@ -39,14 +39,12 @@ export function linkBar(element, { tab, others, old }, trigger) {
     const link = new URL(location.href);
     link.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + settings;
     history.replaceState(history.state, '', link);
-    const done = await navigator.clipboard?.writeText(link.href).then(
+    // no permission, or no secure context
+    const copied = await navigator.clipboard?.writeText(link.href).then(
       () => true,
       () => false,
-    ); // no permission, or no secure context
-    // In a frame, as on a Space, the address bar is that of the page around it.
-    if (window.parent !== window)
-      return done ? 'Link copied.' : `The link could not be copied: ${link.href}`;
-    return done ? 'Link copied. It is also in the address bar.' : 'The link is in the address bar.';
+    );
+    return copied ? 'Link copied.' : `The link could not be copied: ${link.href}`;
   }
 
   const isParameter = (/** @type {string} */ name) =>

@@ -2,8 +2,7 @@
 // token, the target adds a token.
 
 import { isTried, parseKey } from '../tree/layout.js';
-import { comparedTexts, passSentence, stepSentence } from './sentences.js';
-import { treeSentence, trySentence } from './sentences.js';
+import { passSentence, stepSentence, treeSentence, trySentence } from './sentences.js';
 
 /**
  * @typedef {object} Frame
@@ -11,7 +10,6 @@ import { treeSentence, trySentence } from './sentences.js';
  * @property {number} lastNode that is there
  * @property {Set<number>} later nodes that are tried later
  * @property {number | null} at the node that the frame is about
- * @property {Map<number, string>} tags what is written at nodes
  * @property {string} text a sentence
  */
 
@@ -26,7 +24,7 @@ export function framesOf(step) {
   // Accepted with a node below them, without a try of their own: known after the last try.
   const untried = step.path.filter(node => !tries.includes(node));
   const frames = /** @type {Frame[]} */ ([]);
-  const whole = { lastNode: last, later: all, at: null, tags: new Map() };
+  const whole = { lastNode: last, later: all, at: null };
   for (let lastNode = 1; lastNode <= last; lastNode++)
     frames.push({ ...whole, phase: 1, lastNode, text: treeSentence(step) });
   frames.push({ ...whole, phase: 2, text: passSentence(step) });
@@ -34,7 +32,7 @@ export function framesOf(step) {
     const rest = tries.slice(i + 1);
     const later = new Set(rest.length ? [...rest, ...untried] : []);
     const text = trySentence(step, node);
-    frames.push({ ...whole, phase: 3, later, at: node, tags: coinTag(step, node), text });
+    frames.push({ ...whole, phase: 3, later, at: node, text });
   });
   frames.push({ ...whole, phase: 4, later: new Set(), text: stepSentence(step) });
   return frames;
@@ -50,13 +48,4 @@ export function isDecided(step, frame, key) {
   const node = key === null ? null : parseKey(key).node;
   if (!frame || node === null || frame.phase === 4) return true;
   return isTried(step.outcome[node]) && !frame.later.has(node);
-}
-
-/** @param {Step} step @param {number} node @returns {Map<number, string>} */
-function coinTag(step, node) {
-  const accept = step.accept[node];
-  const coin = step.coin[node];
-  if (accept === null || coin === null || accept >= 1 || accept <= 0) return new Map();
-  const [draw, chance] = comparedTexts(coin, accept);
-  return new Map([[node, `u ${draw} ${coin < accept ? '<' : '≥'} ${chance}`]]);
 }

@@ -31,13 +31,11 @@ export function playerControls(element, { tree, position, show, pick, move }) {
   onToken($('ribbon'), show);
 
   closedByEscape(query(element, '.sv'), 'card', () => {
-    // Presented, a lesson has no card: there Escape ends the presentation.
-    const hasCard = !presents() || query(element, '.sv-node-card').checkVisibility();
-    const isPicked = hasCard && tree.selected !== null;
-    const plays = !presents() && !position.resting;
-    if (isPicked) pick(null);
-    else if (plays) position.rest();
-    return isPicked || plays;
+    if (presents()) return false; // it ends that
+    if (tree.selected !== null) pick(null);
+    else if (position.resting) return false;
+    else position.rest();
+    return true;
   });
 
   /** @param {KeyboardEvent} event */

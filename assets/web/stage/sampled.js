@@ -25,11 +25,10 @@ const grouped = (/** @type {number} */ number) => number.toLocaleString('en');
  */
 export function sampledTexts(element, { runs, stop }, ask) {
   const stopping = query(element, '.sv-sampled-stop');
-  const bar = query(element, 'progress', HTMLProgressElement);
   const status = query(element, '.sv-sampled-count');
   menu(query(element, 'details', HTMLDetailsElement), []); // it lies over the page
-  let busy = false,
-    done = 0;
+  let busy = false;
+  let count = ''; // of the runs so far
   const starting = runs.map(many => button(`Sample ${grouped(many)} times`, () => begin(many)));
   query(element, '.sv-sampled-go').prepend(...starting);
   stopping.addEventListener('click', () => document.getElementById(stop)?.click());
@@ -37,7 +36,6 @@ export function sampledTexts(element, { runs, stop }, ask) {
   /** @param {number} many */
   function begin(many) {
     set(true);
-    done = 0;
     status.textContent = 'waiting';
     ask(many);
   }
@@ -46,8 +44,7 @@ export function sampledTexts(element, { runs, stop }, ask) {
   function set(now) {
     busy = now;
     for (const start of starting) start.hidden = now;
-    stopping.hidden = bar.hidden = !now;
-    if (!now) bar.value = 0;
+    stopping.hidden = !now;
   }
 
   /** @param {string} text a message */
@@ -57,9 +54,9 @@ export function sampledTexts(element, { runs, stop }, ask) {
     if (message.state === 'stopped' && !busy) return; // something else was stopped
     set(message.state === 'running');
     if (message.pieces) {
-      const { pieces, speculated = [], plain = [], exact = [] } = message;
-      done = message.runs ?? 0;
-      bar.value = done / (message.of || 1);
+      const { pieces, speculated = [], plain = [], exact = [], runs: done = 0, of = 0 } = message;
+      count = `${grouped(done)} of ${grouped(of)} runs`;
+      status.textContent = count + message.left;
       query(element, '.sv-sampled-about').textContent = message.about || '';
       query(element, '.sv-sampled-table').replaceChildren(
         barTable({
@@ -78,11 +75,7 @@ export function sampledTexts(element, { runs, stop }, ask) {
         }),
       );
     }
-    const { left = '' } = message;
-    const runsOf = `${grouped(done)} of ${grouped(message.of || 0)} runs${left}`;
-    const count = message.pieces ? runsOf : '';
-    const isStopped = message.state === 'stopped';
-    status.textContent = isStopped ? `stopped after ${grouped(done)} runs` : count;
-    if (message.text || !done) query(element, '.sv-sampled-text').textContent = message.text || '';
+    if (message.state === 'stopped') status.textContent = `${count}, stopped`;
+    if (message.text) query(element, '.sv-sampled-text').textContent = message.text;
   };
 }

@@ -66,15 +66,14 @@ export function saving(element, server, stage) {
    * To the clipboard, or to a file where that is not allowed.
    * @param {string} text
    * @param {string} what
-   * @param {string} name
    */
-  async function copy(text, what, name) {
+  async function copy(text, what) {
     try {
       await navigator.clipboard.writeText(text);
       announce(`${what} copied.`, true);
       setTimeout(() => announce(''), 4000);
     } catch {
-      download(name, text);
+      download(`specviz-${what.toLowerCase()}.txt`, text);
     }
   }
 
@@ -89,12 +88,12 @@ export function saving(element, server, stage) {
     const link = hasLink ? runLink(run, step.index, location.href) : '';
     if (LINKS.includes(kind)) {
       if (!hasLink) return announce(NO_LINK);
-      if (kind === 'link') return copy(link, 'Link', 'specviz-link.txt');
+      if (kind === 'link') return copy(link, 'Link');
       const { error, rows } = JSON.parse(await code({ link }));
       return error ? announce(error) : showCode(element, rows, link);
     }
-    if (kind === 'python') return copy(pythonOf(run), 'Python', 'specviz-python.txt');
-    if (kind === 'command') return copy(commandOf(run), 'Command', 'specviz-command.txt');
+    if (kind === 'python') return copy(pythonOf(run), 'Python');
+    if (kind === 'command') return copy(commandOf(run), 'Command');
     if (server.save && WHOLE.includes(kind)) {
       const answer = JSON.parse(await server.save({ run: run.name, kind, link }));
       if (answer.error) return announce(answer.error);
@@ -127,9 +126,7 @@ export function saving(element, server, stage) {
     const isComputed = isBusy(stage.current().run);
     if (isComputed) return announce('A run is in progress. Stop it before you open another.');
     if (file.size > most) {
-      const size = `This file has ${(file.size / 1e6).toFixed(1)} MB`;
-      const limit = `the limit is ${most / 1e6} MB`;
-      return announce(`${size}; ${limit}. For larger runs use specviz replay.`);
+      return announce(`The limit is ${most / 1e6} MB. For larger runs use specviz replay.`);
     }
     announce('');
     const number = ++latest;

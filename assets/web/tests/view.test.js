@@ -195,14 +195,10 @@ test('frames hide what is not there yet and what is tried later', () => {
     lastNode: 1,
     later: new Set([0, 1, 2, 3]),
     at: 1,
-    tags: new Map([[1, '0.5']]),
     text: '',
   });
-  assert.deepEqual(
-    [kinds().sort(), svg.querySelector('.tag').textContent],
-    [['root', 'unreached current'], '0.5'],
-  );
-  tree.show(one, { phase: 3, lastNode: 4, later: new Set([2]), at: 1, tags: new Map(), text: '' });
+  assert.deepEqual(kinds().sort(), ['root', 'unreached current']);
+  tree.show(one, { phase: 3, lastNode: 4, later: new Set([2]), at: 1, text: '' });
   assert.deepEqual(kinds().sort(), ['rejected current', 'root', 'unreached', 'unreached']);
   tree.show(one);
   assert.deepEqual(kinds().sort(), ['accepted', 'bonus', 'rejected', 'root', 'unreached']);

@@ -225,14 +225,6 @@ function paintNode(parent, mark, outcome, label, sizes, frame) {
   if (SHAPES[outcome]) {
     makeSvg('path', { class: 'shape', d: SHAPES[outcome], transform: `scale(${unit})` }, node);
   }
-  // a narrow or dense picture has no room for it; the sentence above says the same
-  const hasRoom = !below && dy > 2.3 * size;
-  const tag = hasRoom ? frame?.tags.get(mark.node ?? -1) : undefined;
-  if (tag) {
-    const wide = (sizes.width(tag) * SMALL * unit) / size;
-    const x = Math.min(label.start, sizes.right - sizes.xs[mark.x] - wide);
-    makeSvg('text', { class: 'tag', x, y: -1.15 * size, 'font-size': SMALL * unit }, node, tag);
-  }
   if (mark.order && (frame?.phase ?? 4) > 2) {
     const number = makeSvg('g', { class: 'turn' }, node);
     const place = {

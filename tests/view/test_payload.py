@@ -25,7 +25,7 @@ def test_a_step_is_sent_whole(trace):
         n = len(step.parents)
         assert all(
             len(sent[name]) == n
-            for name in ("parents", "texts", "q", "p", "plain", "outcome", "accept", "coin", "why")
+            for name in ("parents", "texts", "q", "p", "outcome", "accept", "coin", "why")
         )
         assert sent["outcome"] == list(step.outcome)
         for node in range(n):

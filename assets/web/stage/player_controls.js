@@ -31,7 +31,8 @@ export function playerControls(element, { tree, position, show, pick, move }) {
   onToken($('ribbon'), show);
 
   closedByEscape(query(element, '.sv'), 'card', () => {
-    if (presents()) return false; // it ends that
+    // Presented, only a card is closed before that ends.
+    if (presents() && !query(element, '.sv-node-card').checkVisibility()) return false;
     if (tree.selected !== null) pick(null);
     else if (position.resting) return false;
     else position.rest();

@@ -82,7 +82,7 @@ def test_every_lesson_opens_its_pictures_and_none_is_clipped(page, every):
         expect(page.locator(".sv-lesson-question div")).to_be_visible()
 
 
-def test_the_dials_of_the_race_run_it_again(book):
+def test_the_dial_of_the_race_runs_it_again(book):
     page = book("lab=race")  # the page that the lesson took the place of
     opened(page, "races")
     page.get_by_role("button", name="The race", exact=True).click()

@@ -81,6 +81,8 @@ def test_on_a_phone_an_answer_is_followed_by_its_figure(seen):
     seen.set_viewport_size({"width": 390, "height": 844})
     open_tab(seen, "Measure")
     for name in QUESTIONS:
+        drawn = f"document.querySelector('#sv-figure-{name} .main-svg').clientWidth < 390"
+        seen.wait_for_function(drawn)  # for this screen
         parts = [".sv-answer", ".sv-source", ".js-plotly-plot .main-svg >> nth=0", ".sv-read"]
         tops = [seen.locator(f"#sv-figure-{name} {part}").bounding_box()["y"] for part in parts]
         assert tops == sorted(tops), name

@@ -20,7 +20,6 @@ from ..parts.web import component
 from . import accept, cost, drafts, exact, lossy, one_pass, races, sequoia, trees
 from .lesson import Lesson
 from .markdown import text_of, title_of
-from .race_figure import two_races
 
 LESSONS = {
     module.LESSON.name: module.LESSON
@@ -42,7 +41,7 @@ def build(service: RunService) -> None:
     for name, lesson in LESSONS.items():
         for recording in lesson.recordings:
             service.runs.ship(f"{name}, {recording.name}", lesson.path(recording).read_text)
-    functions = [open_lesson, two_races, saver(service)]
+    functions = [open_lesson, saver(service)]
     component("lessons", template, start, server_functions=functions, elem_id="sv-lessons")
 
 

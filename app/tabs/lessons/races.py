@@ -8,7 +8,7 @@ from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
 
 from .lesson import SHIP, Facts, Figure, Lesson, Place, Recording, best_step, quote, readable
-from .race_figure import Dials, first_error, race
+from .race_figure import first_error, races
 
 TOKENS = 32
 TREE = RunConfig(SHIP, "sequoia:size=16", "race", temperature=0.8, max_new_tokens=TOKENS)
@@ -24,6 +24,7 @@ def facts(tree, chain, alone):
     # Both races have the same winner, or the step that is shown would be a rejection.
     if target.tokens[0] != draft.tokens[0] or not readable(*target.texts[:2]):
         return None
+    data = races()
     values: JsonObject = {
         "step": step.index + 1,
         "winner": quote(target.texts[0]),
@@ -35,14 +36,14 @@ def facts(tree, chain, alone):
         "tree_passes": len(tree.steps),
         "chain_passes": len(chain.steps),
         "plain_passes": len(alone.steps),
-        "error": first_error(Dials().seed) or 0,
+        "error": first_error(data["drafts"]) or 0,
     }
     # The lesson says that a tree takes fewest passes and plain decoding most.
     if not values["tree_passes"] < values["chain_passes"] < values["plain_passes"]:
         return None
     figures = (
-        Figure("The race", "race", race(Dials())),
-        Figure("The answer", "race", race(Dials(error=values["error"]))),
+        Figure("The race", "race", data | {"error": 0}),
+        Figure("The answer", "race", data | {"error": values["error"]}),
     )
     there = Place(picture=len(LESSON.recordings) + 1)
     return Facts(values, Place(step.index, step.path[0]), there, figures)

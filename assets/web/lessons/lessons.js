@@ -135,7 +135,7 @@ export function lessonBook(element, start, server) {
     if (name) {
       box.replaceChildren();
       box.className = `sv-lesson-figure sv-lesson-${name}`;
-      FIGURES[name](box, data, server);
+      FIGURES[name](box, data);
       check();
     } else {
       $('stage').style.setProperty('--rows', String(rowsOf(message.steps)));

@@ -41,18 +41,15 @@ export interface Start {
   old: Record<string, string>;
 }
 
-/** What a figure is handed beside its data. */
-export type Figure = (box: HTMLElement, data: any, ask: Record<string, Ask>) => void;
+/** What draws a figure in a box. */
+export type Figure = (box: HTMLElement, data: any) => void;
 
-/** Two races with one noise. */
+/** Two races with one noise; the first draft is the target itself. */
 export interface Races {
   tokens: string[];
-  rows: Record<'p' | 'q', number[]>;
-  times: Record<'p' | 'q', number[]>;
-  winners: Record<'p' | 'q', number>;
-  equal: number;
   seeds: number;
-  dials: { error: number; seed: number };
+  drafts: { row: number[]; times: number[]; winner: number; equal: number }[];
+  error: number;
 }
 
 /** The time of a step by the nodes of its tree, a curve for each place of the weights. */

@@ -32,7 +32,7 @@ function choosable() {
 test('a right answer and a wrong one differ in word and class, and each is counted', () => {
   const box = freshPage('<div></div>').querySelector('div');
   choosable();
-  lossyFigure(box, four(false), {});
+  lossyFigure(box, four(false));
   const [first, second] = box.querySelectorAll('.sv-lossy-rules tr');
   const says = row => row.querySelector('p').textContent;
   const answer = (row, word) =>
@@ -52,6 +52,6 @@ test('a right answer and a wrong one differ in word and class, and each is count
 test('the picture of the answers has all of them', () => {
   const box = freshPage('<div></div>').querySelector('div');
   choosable();
-  lossyFigure(box, four(true), {});
+  lossyFigure(box, four(true));
   assert.match(box.querySelector('.sv-lossy-score').textContent, /^2 of 2 answered, 2 right/);
 });

@@ -246,26 +246,20 @@ def test_races():
 
 def test_the_answer_to_the_exercise_on_races_is_what_the_dial_shows():
     _, facts = shipped("races")
-    errors = [step / 20 for step in range(21)]
-    winners = [race_figure.race(race_figure.Dials(error=error))["winners"] for error in errors]
-    differ = [own["p"] != own["q"] for own in winners]
-    assert facts.values["error"] == errors[differ.index(True)] > 0
-    dials = [facts.figures[at].data["dials"]["error"] for at in (0, facts.shows.picture - 3)]
+    drafts = facts.figures[0].data["drafts"]
+    differ = [draft["winner"] != drafts[0]["winner"] for draft in drafts]
+    assert facts.values["error"] == differ.index(True) / 20 > 0
+    dials = [facts.figures[at].data["error"] for at in (0, facts.shows.picture - 3)]
     assert dials == [0, facts.values["error"]], "Show me sets the dial to the answer"
 
 
-def test_the_dials_of_the_race():
-    for error in (0.0, 0.3, 1.0):
-        data = json.loads(race_figure.two_races({"error": error, "seed": 5}))
-        exact = race_acceptance(
-            race_figure.P, (1 - error) * race_figure.P + error * race_figure.WRONG
-        )
-        assert data["equal"] == pytest.approx(exact, abs=0.05)  # counted over 1000 seeds
-        for side in ("p", "q"):
-            assert min(data["times"][side]) == data["times"][side][data["winners"][side]]
-    assert json.loads(race_figure.two_races({"error": 0, "seed": 5}))["equal"] == 1
-    for bad in (None, 3, {"error": 2}, {"seed": -1}, {"error": "x"}, {"error": float("nan")}):
-        assert json.loads(race_figure.two_races(bad))["error"].endswith(".")
+def test_the_dial_of_the_race():
+    drafts = race_figure.races()["drafts"]
+    for step, draft in enumerate(drafts):
+        exact = race_acceptance(race_figure.P, race_figure.draft_row(step / 20))
+        assert draft["equal"] == pytest.approx(exact, abs=0.05)  # counted over 1000 seeds
+        assert min(draft["times"]) == draft["times"][draft["winner"]]
+    assert drafts[0]["equal"] == 1 and drafts[0]["row"] == race_figure.P.tolist()
 
 
 def test_cost():

@@ -4,7 +4,6 @@ page."""
 # Annotations are not postponed here: gradio reads them to document the endpoint.
 from collections.abc import Iterator
 from contextlib import aclosing
-from dataclasses import replace
 from typing import Any
 
 import gradio as gr
@@ -13,15 +12,13 @@ from specviz.base.codec import JsonObject
 from specviz.base.errors import ParameterError
 from specviz.base.files import parse_json
 from specviz.config.run_config import RunConfig, compatible
-from specviz.config.strategy_text import split_parameters
-from specviz.measure.machine_profile import best_size, find_costs
 from specviz.measure.timing import ROUNDS
 
 from .service import limits
 from .service.decoding import begin, timing
 from .service.failures import explain, reason
 from .service.limits import number
-from .service.pair_ref import TALES, PairRef
+from .service.pair_ref import PairRef
 from .service.pairs import Pairs
 from .service.queue import visitor_of
 from .service.queued_run import Note, Turn
@@ -40,10 +37,8 @@ takes its place where the pair's target is a chat model.
 
 models is one of the pairs on the page; empty takes the first. weights is "memory", or "disk" to
 read the target's weights again in every pass. builder, verifier and drafter are names, with
-parameters after a colon: "dyspec:size=24,depth=8". Sequoia's tree without size and depth is the
-fastest on this machine, where `specviz calibrate` has measured the embedded pair. Invalid
-values and incompatible choices raise an error that says what to do. Runs are decoded one at a
-time.
+parameters after a colon: "dyspec:size=24,depth=8". Invalid values and incompatible choices raise
+an error that says what to do. Runs are decoded one at a time.
 
 After the run, it is timed against plain decoding for plain_rounds alternating rounds (0 for
 none): the trace then has "speedup": {"speedup", "low", "high" (of a round), "rounds",
@@ -93,8 +88,6 @@ def build(service: RunService) -> None:
                 raise ParameterError(
                     "plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds
                 )
-            # The best tree of this machine, where the caller left that to the builder.
-            config = with_best_tree(config, builder, ref)
             items = service.stream(
                 visitor_of(request), ref, answers, config, plain_rounds, prompts=[config.prompt]
             )
@@ -157,23 +150,6 @@ def pair_for(pairs: Pairs, models: object, weights: object) -> PairRef:
     if weights != ref.weights and weights == "disk":
         raise ParameterError("weights", "be memory for this pair", weights)
     return ref
-
-
-def with_best_tree(config: RunConfig, builder: str, ref: PairRef) -> RunConfig:
-    """The configuration with the best tree on this machine, where Sequoia's has neither size nor
-    depth.
-
-    It is only known for the embedded pair in memory with its draft model, if its costs are stored.
-    """
-    name, parameters = split_parameters("builder", builder)
-    has_size = name != "sequoia" or {"size", "depth"} & parameters.keys()
-    if has_size or ref != PairRef(TALES) or config.drafter.name != "model":
-        return config
-    costs = find_costs()  # from a file, so only here
-    if costs is None:
-        return config
-    cell = best_size(costs, config.verifier.name, config.temperature, limits.NODES)
-    return replace(config, builder=config.builder.replace(size=cell.size, depth=cell.depth))
 
 
 def answers(

@@ -12,9 +12,8 @@ from ..base.files import check_output, read_text, write_text
 from ..config.run_config import RunConfig, compatible
 from ..measure.advice import calibrate
 from ..measure.cost_table import CostTable
-from ..measure.machine_profile import machine, store_costs
+from ..measure.machine_profile import machine
 from ..measure.profile import Profile
-from ..measure.quiet import MAX_CORES
 from ..measure.texts import Text, continuations, limited, windows
 from ..measure.this_machine import PROMPT
 from ..record.chain_rates import to_profile
@@ -103,9 +102,6 @@ def run(args: Arguments) -> int:
     updates = calibrate(pair, rules, texts_of, blank, args.width, args.positions, seconds)
     profile, stopped = until_stopped(updates, "positions")
     profile = replace(profile, vectors=tuple(replace(one, texts=name) for one in profile.vectors))
-    # A busy machine, or a measurement that was cut short, must not stand for this one.
-    if profile.costs and profile.costs.settings["busy_cores"] <= MAX_CORES and not stopped:
-        store_costs(profile.costs)
     if args.out:
         write_text(args.out, profile.to_json())
     if args.speculation_profile:

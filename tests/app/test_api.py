@@ -17,7 +17,6 @@ from pages import Gated
 import specviz
 from app import api
 from app.page import build_demo
-from app.service.pair_ref import TALES, PairRef
 from tests.loops import in_a_loop
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -197,21 +196,6 @@ def test_it_waits_in_line_with_others_and_a_client_that_leaves_frees_the_machine
     pair.gate.release(10**6)
     leaving.join()
     assert waiting.result()[0]
-
-
-def test_the_best_tree_for_the_stored_costs_is_taken_where_none_is_asked_for(monkeypatch):
-    monkeypatch.setattr(api, "find_costs", lambda: "costs")
-    monkeypatch.setattr(
-        api, "best_size", lambda *arguments: specviz.BUILDERS["sequoia"](size=9, depth=3)
-    )
-    for builder, ref, expected in (
-        ("sequoia:width=4", PairRef(TALES), (9, 3)),
-        ("sequoia:size=20", PairRef(TALES), (20, 6)),
-        ("sequoia", PairRef(TALES, weights="disk"), (16, 6)),
-        ("sequoia", PairRef("another"), (16, 6)),
-    ):
-        found = api.with_best_tree(specviz.RunConfig("abc", builder), builder, ref).builder
-        assert (found.size, found.depth) == expected
 
 
 # ---- the same as a tool for agents, called by the protocol's own client ----

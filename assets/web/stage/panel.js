@@ -9,6 +9,9 @@ import { outlineOf } from '../tree/sources.js';
 import { timesText } from './beside_plain.js';
 
 const RARE = ['passed', 'probe']; // outcomes that are listed where they occur
+// what Compare takes of the settings of a run
+const STRATEGIES = ['builder', 'verifier', 'drafter'];
+const NUMBERS = ['temperature', 'max_new_tokens', 'seed'];
 
 /** Finds a part of the player by its class, without "sv-". @typedef {(name: string) => any} Find */
 
@@ -84,21 +87,19 @@ function factsOf({ head, models, weights }) {
  * or their models differ, or their settings do not.
  * @param {import('./run.js').Run[]} runs
  */
-function comparison(runs) {
-  const [first, second] = runs.map(({ head }) => new URLSearchParams(head.settings));
-  const { prompt = '' } = runs[1].head;
-  const { models = '', weights = '' } = runs[1];
-  if (runs[0].head.prompt !== prompt || runs[0].models !== runs[1].models) return [];
-  if (runs[0].head.settings === runs[1].head.settings) return [];
-  if (!first.get('builder') || !second.get('builder')) return [];
+function comparison([first, second]) {
+  const { prompt = '', settings } = second.head;
+  const { models = '', weights = '' } = second;
+  const areAlike = first.head.prompt === prompt && first.models === models;
+  if (!areAlike || first.head.settings === settings) return [];
   const link = new URLSearchParams({ tab: 'compare', again: 'true', prompt, models, weights });
-  for (const name of ['temperature', 'max_new_tokens', 'seed'])
-    link.set(name, second.get(name) ?? '');
   link.set('a.decodes', 'plain');
-  for (const [letter, settings] of Object.entries({ b: first, c: second })) {
+  for (const [letter, { head }] of Object.entries({ b: first, c: second })) {
     link.set(`${letter}.decodes`, 'speculation');
-    for (const kind of ['builder', 'verifier', 'drafter'])
-      link.set(`${letter}.${kind}`, settings.get(kind) ?? '');
+    for (const [name, value] of new URLSearchParams(head.settings)) {
+      if (STRATEGIES.includes(name)) link.set(`${letter}.${name}`, value);
+      else if (NUMBERS.includes(name)) link.set(name, value);
+    }
   }
   return [Object.assign(make('a', 'Compare the last two'), { href: `?${link}` })];
 }

@@ -55,8 +55,8 @@ export function promptHelp(element, { prompt, examples }, first, preparing, pres
     $('preparing').hidden = !text;
     if (text) say($('preparing-text'), text);
     $('progress').hidden = Boolean(instead);
-    if (done === null || done === undefined) $('progress').removeAttribute('value');
-    else $('progress').value = done;
+    $('progress').toggleAttribute('value', typeof done === 'number');
+    if (done) $('progress').value = done;
     if (text && !instead) setTimeout(follow, LOOK);
     const { opening, seed } = examples[instead] ?? {};
     if (!opening || chosen === instead || location.search.includes('prompt=')) return;

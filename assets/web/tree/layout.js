@@ -31,11 +31,6 @@
  */
 
 /**
- * Marks around one row, and how many rows they take above and below it.
- * @typedef {{ marks: Mark[], up: number, down: number }} Block
- */
-
-/**
  * What the key of a mark stands for: a node, the fold of a node's children, or the target's token,
  * which is no node.
  * @param {string} key
@@ -57,31 +52,6 @@ export function childrenOf(step) {
 }
 
 /**
- * Blocks one above the other, so that the row of the main one is row 0.
- * @param {Block[]} blocks
- * @param {number} main
- * @returns {Block}
- */
-function stacked(blocks, main) {
-  const marks = /** @type {Mark[]} */ ([]),
-    shifts = new Array(blocks.length).fill(0);
-  let { up, down } = blocks[main];
-  for (let i = main - 1; i >= 0; i--) {
-    shifts[i] = -up - 1 - blocks[i].down;
-    up = blocks[i].up - shifts[i];
-  }
-  for (let i = main + 1; i < blocks.length; i++) {
-    shifts[i] = down + 1 + blocks[i].up;
-    down = blocks[i].down + shifts[i];
-  }
-  blocks.forEach((block, i) => {
-    for (const mark of block.marks) mark.y += shifts[i];
-    marks.push(...block.marks);
-  });
-  return { marks, up, down };
-}
-
-/**
  * @param {Step} step
  * @param {(key: string) => boolean} isOpen
  * @param {number} [siblings] that were not visited and may have rows of their own
@@ -98,12 +68,21 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS, isLow = false) {
   const wasTried = (/** @type {number} */ i) => isTried(step.outcome[i]);
   const end = Math.max(0, step.outcome.lastIndexOf('accepted'));
 
+  const marks = /** @type {Mark[]} */ ([]);
+  let rows = 0; // so far: each mark that nothing follows takes the next one
+
+  /** @param {Partial<Mark>} one @returns {Mark} */
+  function leafOf(one) {
+    const mark = /** @type {Mark} */ ({ leaf: true, order: 0, y: rows++, ...one });
+    marks.push(mark);
+    return mark;
+  }
+
   /**
    * @param {number} node
    * @param {number} column
    * @param {Mark | null} from
    * @param {number} order
-   * @returns {Block}
    */
   function place(node, column, from, order) {
     /** @type {Mark} */
@@ -121,50 +100,38 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS, isLow = false) {
       leaf: false,
       order,
     };
+    marks.push(mark);
     const drafted = children[node].filter(i => step.outcome[i] !== 'probe');
     const below = children[node];
     if (isLow) below.sort((a, b) => Number(wasTried(a)) - Number(wasTried(b)));
-    const blocks = /** @type {Block[]} */ ([]);
-    const beside = { leaf: true, from: mark, x: column + 1, y: 0, order: 0 };
-    /** @type {(one: Pick<Mark, 'key' | 'outcome' | 'hidden' | 'text'>) => Block} */
-    const leafBlock = one => ({ marks: [{ ...beside, ...one }], up: 0, down: 0 });
-    const closed = below.length && !isReached(node) && !isOpen(mark.key);
+    const beside = { from: mark, x: column + 1 };
     const spare = below.filter(i => step.outcome[i] === 'unreached').slice(siblings - 1);
     const key = `${node}+`;
-    const fold = spare.length > 1 && !isOpen(key) ? new Set(spare) : new Set();
+    const fold = new Set(spare.length > 1 && !isOpen(key) ? spare : []);
     const isOrdered = drafted.length > 1 && drafted.some(wasTried);
-    let main = -1;
-    if (closed) mark.hidden = size[node] - 1;
-    else {
-      for (const i of below) {
-        if (fold.has(i)) continue;
-        if (step.outcome[i] === 'accepted') main = blocks.length;
-        const turn = isOrdered ? drafted.indexOf(i) + 1 : 0;
-        blocks.push(place(i, column + 1, mark, turn));
-      }
-      const hidden = spare.reduce((sum, i) => sum + size[i], 0);
-      if (fold.size) blocks.push(leafBlock({ key, outcome: 'more', hidden }));
-    }
+    const isClosed = below.length > 0 && !isReached(node) && !isOpen(mark.key);
+    const shown = isClosed ? [] : below.filter(i => !fold.has(i));
+    if (isClosed) mark.hidden = size[node] - 1;
+    const parts = shown.map(i => {
+      return () => place(i, column + 1, mark, isOrdered ? drafted.indexOf(i) + 1 : 0);
+    });
+    let main = shown.findIndex(i => step.outcome[i] === 'accepted');
     if (node === end && step.last) {
-      // it comes after all that were tried
-      main = below.filter(i => !fold.has(i)).findLastIndex(wasTried) + 1;
-      const text = step.pieces.at(-1);
-      blocks.splice(main, 0, leafBlock({ key: 'last', outcome: step.last, text, hidden: 0 }));
+      main = shown.findLastIndex(wasTried) + 1; // it comes after all that were tried
+      const own = { key: 'last', outcome: step.last, text: step.pieces.at(-1), hidden: 0 };
+      parts.splice(main, 0, () => leafOf({ ...beside, ...own }));
     }
-    mark.leaf = !blocks.length;
-    if (mark.leaf) return { marks: [mark], up: 0, down: 0 };
-    const block = stacked(blocks, Math.max(0, main));
-    return { ...block, marks: [mark, ...block.marks] };
+    const hidden = spare.reduce((sum, i) => sum + size[i], 0);
+    if (fold.size && !isClosed)
+      parts.push(() => leafOf({ ...beside, key, outcome: 'more', hidden }));
+    const placed = parts.map(part => part());
+    mark.leaf = !placed.length;
+    mark.y = mark.leaf ? rows++ : placed[Math.max(0, main)].y;
+    return mark;
   }
 
-  const { marks, up, down } = place(0, 0, null, 0);
-  for (const mark of marks) mark.y += up;
-  return {
-    marks,
-    rows: up + down + 1,
-    columns: Math.max(...marks.map(mark => mark.x)) + 1,
-    spine: up,
-  };
+  const { y: spine } = place(0, 0, null, 0);
+  return { marks, rows, columns: Math.max(...marks.map(mark => mark.x)) + 1, spine };
 }
 
 /**

@@ -4,18 +4,9 @@
 
 import { makeSvg, query, pen } from '../base/dom.js';
 
-const DRAWN = {
-  // with the values that need not be written
-  fill: '',
-  stroke: 'none',
-  'stroke-width': '',
-  'stroke-opacity': '1',
-  'stroke-dasharray': 'none',
-  'stroke-linecap': 'butt',
-  'stroke-linejoin': 'miter',
-  'paint-order': 'normal',
-};
-const WRITTEN = { 'font-size': '', 'font-weight': '400', 'text-anchor': 'start' };
+const DRAWN =
+  'fill stroke stroke-width stroke-opacity stroke-dasharray stroke-linecap stroke-linejoin ' +
+  'paint-order font-size font-weight text-anchor';
 const PLACED = 'd x y dx dy x1 x2 y1 y2 width height rx transform'.split(' ');
 const SANS = 'ui-sans-serif, system-ui, sans-serif';
 const LARGEST_SIDE = 8192; // pixels a canvas can surely have
@@ -95,11 +86,9 @@ export function plainCopy(node) {
     if (value !== null) copy.setAttribute(name, value);
   }
   if (node.localName !== 'g') {
-    for (const [name, usual] of Object.entries(
-      node.localName === 'text' ? { ...DRAWN, ...WRITTEN } : DRAWN,
-    )) {
+    for (const name of DRAWN.split(' ')) {
       const value = style.getPropertyValue(name);
-      if (value && value !== usual)
+      if (value)
         copy.setAttribute(name, name === 'fill' || name === 'stroke' ? colour(value) : value);
     }
   }

@@ -31,7 +31,7 @@ def test_the_tab_opens_with_a_race_that_replays_by_itself(serve, visit):
     open_tab(page, "Compare")
     page.locator(READY).first.wait_for()
     data = json.loads(example.opening())
-    expect(page.locator(f"{BOARD} .sv-run-title")).to_have_text(
+    expect(page.locator(f"{BOARD} h3 .sv-run-title")).to_have_text(
         [one["title"] for one in data["columns"]]
     )
     expect(page.locator(f"{BOARD} .sv-title-line")).to_contain_text("recorded")
@@ -84,7 +84,7 @@ def test_the_race_is_grey_while_its_settings_are_others(seen):
     page.locator("#sv-compare-opener button").click()
     recorded = seed.input_value()
     seed.fill("5")
-    expect(state).to_contain_text("Below is still the recorded comparison")
+    expect(state).to_contain_text("Below is still the earlier comparison")
     race_box = page.locator(f"{BOARD} .sv-chart")
     assert state.bounding_box()["y"] < race_box.bounding_box()["y"]
     assert float(race_box.evaluate("box => getComputedStyle(box).opacity")) < 1
@@ -147,7 +147,7 @@ def test_two_runs_are_decoded_compared_and_timed_and_hostile_text_is_text(serve,
     page.get_by_label("Seed").locator("visible=true").fill("5")
     page.locator("#sv-compare-run").click()
     expect(page.locator(f"{BOARD} .sv-title-line")).not_to_contain_text("recorded", timeout=60_000)
-    titles = page.locator(f"{BOARD} .sv-run-title").all_inner_texts()
+    titles = page.locator(f"{BOARD} h3 .sv-run-title").all_inner_texts()
     assert titles == ["Plain decoding", "Chain of 5", "Sequoia 32"], "plain decoding stays"
     assert page.locator(f"{BOARD} .sv-run").evaluate_all(COLOURS) == colours
     expect(page.locator("#sv-compare-stop")).to_be_hidden(timeout=60_000)
@@ -214,7 +214,7 @@ def test_the_last_two_runs_are_compared_without_another_press(serve, visit):
     page = visit(serve(Gated()), settings=False)
     page.locator("#sv-preset label").filter(has_text="Chain").click()
     page.get_by_role("link", name="Compare the last two").click()
-    expect(page.locator(f"{BOARD} .sv-run-title")).to_have_text(
+    expect(page.locator(f"{BOARD} h3 .sv-run-title")).to_have_text(
         ["Plain decoding", "Sequoia 16", "Chain of 5"]
     )
     expect(page.locator(f"{BOARD} .sv-title-line")).not_to_contain_text("recorded")
@@ -303,7 +303,7 @@ def test_a_run_is_decoded_then_timed_then_final_and_no_number_changes_in_between
     expect(state).to_contain_text("press Run")
     page.evaluate(SHOWN)
     page.locator("#sv-compare-run").click()
-    expect(state).to_contain_text("Starting. Below is still the recorded comparison.")
+    expect(state).to_contain_text("Starting. Below is still the earlier comparison.")
     while state.get_attribute("data-state") != "timing":
         pair.gate.release(5)
         page.wait_for_timeout(50)

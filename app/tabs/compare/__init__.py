@@ -135,9 +135,11 @@ def events(
             text = chosen.explain(
                 error, "The comparison failed. The earlier results are unchanged."
             )
-            yield {line: status_text(text, "error"), board: message("", state="done")}
+            yield {line: status_text(text, "error"), board: message("", state="done", note="")}
 
-    job = Job(stop, {board: message("", state="stopped")})
+    job = Job(
+        stop, {board: message("", state="stopped", note="Stopped before the runs were timed.")}
+    )
     job.bind([go.click, chosen.prompt.submit], run, list(linked.named.values()), [board, line])
 
 

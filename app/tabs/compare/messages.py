@@ -123,11 +123,12 @@ class Board:
 
     def decoded(self, at: int, steps: Sequence[Step]) -> str:
         """The message with new steps of a column."""
-        updates = [*self.pending, self.add(at, steps)]
-        self.pending = []
+        self.pending.append(self.add(at, steps))
         more = self.head
         self.head = {}
-        return message(self.name, updates=updates, state="running", **more)
+        runs = titles(self.entries)
+        note = f"Decoding run {at + 1} of {len(runs)}: {runs[at]}."
+        return self._flush(note=note, **more)
 
     def fail(self, at: int, error: Exception) -> str | None:
         """The message on a column that failed; the others follow."""
@@ -223,6 +224,7 @@ class Board:
             factor = f"{text}×".replace(" to ", "–") if text else ""  # room beside the title
             labels.append("1×" if entry.autoregressive else factor)
         return {
+            "note": "",  # what it did before
             "updates": updates,
             "table": self.table(rates_found),
             "factors": labels,

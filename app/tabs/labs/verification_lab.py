@@ -25,9 +25,7 @@ from specviz.config.run_config import RunConfig, compatible
 from specviz.config.strategy import SCHEMES
 from specviz.decode import speculate
 from specviz.models.table import TableModel, TablePair
-from specviz.proof.bounds import path_ceiling
 from specviz.proof.enumerate import Outcome, enumerate_tree
-from specviz.sampling.ceiling import ceiling
 from specviz.verifiers import VERIFIERS
 from specviz.view.payload import page_json
 from specviz.view.step_payload import step_payload
@@ -173,7 +171,6 @@ def result(request: NodeRequest, name: str) -> tuple[JsonObject, Outcome | None]
         "declared": match.lossless,
         "kind": "impossible",
         "accepted": None,
-        "best": None,
         "deviation": None,
         "runs": 0,
     }
@@ -195,24 +192,10 @@ def result(request: NodeRequest, name: str) -> tuple[JsonObject, Outcome | None]
     deviation = outcome.deviation
     return row | {
         "accepted": outcome.accepted,
-        "best": best_possible(request, match.scheme),
         "deviation": deviation,
         "runs": outcome.runs,
         "kind": "equal" if deviation <= EXACT else "differs",
     }, outcome
-
-
-def best_possible(request: NodeRequest, scheme: str) -> float | None:
-    """The most tokens of these drafts that any lossless rule accepts on average; None where that is
-    not known."""
-    p = np.array(request.p)
-    q = np.array(request.q)
-    if request.levels > 1:
-        return path_ceiling(np.tile(p, (request.levels, 1)), np.tile(q, (request.levels, 1)))
-    # Beyond its tokens the draft's children are drawn uniformly, which is another law.
-    if scheme == "race" or (scheme == "distinct" and request.children > np.count_nonzero(q)):
-        return None
-    return ceiling(p, q, request.children, scheme)
 
 
 def builder(request: NodeRequest) -> StaticBuilder:

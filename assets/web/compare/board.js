@@ -17,12 +17,6 @@ import { tokenChart } from './tokens_over_time.js';
 export const COMPARE_PROMPT = '#sv-compare-prompt';
 /** @type {Record<string, number>} */
 const SHARES = { plain: 3.4, chain: 4.1, tree: 5.6 }; // of the width of the page, by kind of run
-/** The headline while there is no factor. @type {Record<string, string>} */
-const UNTIMED = {
-  running: 'Decoding, one run after the other.',
-  timing: 'All runs are decoded; now they are timed.',
-  stopped: 'Stopped before the runs were timed.',
-};
 
 /**
  * A comparison: what its messages brought. While another one is "loading", it is still shown.
@@ -89,7 +83,7 @@ export function compareBoard(element, server, settings = () => undefined) {
     const wasBusy = isBusy();
     run.state = state === 'stopped' && run.state === 'loading' ? 'done' : state;
     // what the controls no longer stand for is not played to anybody
-    if (wasBusy && !isBusy() && !differs()) clock.ended();
+    if (wasBusy && !isBusy() && !staleSince()) clock.ended();
   }
 
   const isBusy = () => ['loading', 'running', 'timing'].includes(run.state);
@@ -155,38 +149,26 @@ export function compareBoard(element, server, settings = () => undefined) {
   }
 
   function head() {
-    const isStale = run.state === 'loading' || differs() !== '';
+    const why = staleSince();
     const source = run.columns.length ? [run.badge ?? 'measured here', run.pair] : [];
     $('asked').textContent = run.prompt ?? '';
     $('title-line').textContent = source.filter(Boolean).join(' · ');
-    say($('standing'), run.headline || (UNTIMED[run.state] ?? ''));
-    say($('state'), isStale ? staleText() : stateText());
+    say($('standing'), run.headline || (run.note ?? ''));
+    say($('state'), why && `${why} Below is still the earlier comparison.`);
     $('basis').textContent = [run.basis, run.when].filter(Boolean).join(' ');
-    root.classList.toggle('stale', isStale);
+    root.classList.toggle('stale', why !== '');
     $('state').dataset.state = run.state;
   }
 
-  /** Which controls hold something else than what is shown: "settings", "prompt" or none. */
-  function differs() {
+  /** Why what is shown is not what the controls hold; empty where it is. */
+  function staleSince() {
+    if (run.state === 'loading') return run.note ?? '';
     const now = settings();
     if (now === undefined || isBusy() || !run.columns.length) return '';
-    if (now !== run.settings) return 'settings';
+    if (now !== run.settings) return 'The settings changed: press Run.';
     // a model's template may end the text of a prompt with lines of its own
-    return fieldIn(COMPARE_PROMPT)?.value.trim() === run.prompt?.trim() ? '' : 'prompt';
-  }
-
-  function staleText() {
-    const before = run.badge ? `the ${run.badge} comparison` : 'the earlier run';
-    const why = differs() ? `The ${differs()} changed: press Run.` : run.note;
-    return `${why} Below is still ${before}.`;
-  }
-
-  function stateText() {
-    if (run.state === 'timing') return run.note ?? '';
-    if (run.state === 'stopped') return 'Stopped.';
-    const at = run.columns.findIndex(column => column.state === 'running');
-    if (run.state !== 'running' || at < 0) return '';
-    return `Run ${at + 1} of ${run.columns.length}: ${run.columns[at].about.title}.`;
+    const isSame = fieldIn(COMPARE_PROMPT)?.value.trim() === run.prompt?.trim();
+    return isSame ? '' : 'The prompt changed: press Run.';
   }
 
   return {

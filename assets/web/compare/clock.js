@@ -1,9 +1,7 @@
 // The shared clock of a comparison: all runs are replayed together on it.
 
 import { finder, say } from '../base/dom.js';
-import { closedByEscape } from '../base/escape.js';
 import { keys } from '../base/keys.js';
-import { presents } from '../base/page.js';
 import { playerBar } from '../base/player_bar.js';
 import { reducedMotion } from '../base/stepper.js';
 
@@ -78,10 +76,10 @@ export function sharedClock(root, { columns, changed }) {
     changed();
   }
 
-  /** @param {number} by @param {Column[]} [some] whose steps count */
-  function step(by, some = columns()) {
+  /** @param {number} by */
+  function step(by) {
     pause();
-    const ends = some.flatMap(column => column.ends);
+    const ends = columns().flatMap(column => column.ends);
     const earlier = Math.max(0, ...ends.filter(end => end < time));
     const later = Math.min(...ends.filter(end => end > time));
     const next = by > 0 ? later : earlier;
@@ -91,9 +89,7 @@ export function sharedClock(root, { columns, changed }) {
 
   function announce() {
     // what a screen reader hears when the clock stands still
-    const texts = columns()
-      .filter(column => column.steps.length)
-      .map(column => `${column.about.letter} ${column.clock()}`);
+    const texts = columns().map(column => `${column.about.letter} ${column.clock()}`);
     say($('live'), `${$('where').textContent}. ${texts.join('. ')}`);
   }
 
@@ -113,27 +109,16 @@ export function sharedClock(root, { columns, changed }) {
   const writeBar = playerBar(root, acts, seek);
   keys(
     root,
-    event => {
-      const column = columns().find(item => item.svg === event.target),
-        mine = column ? [column] : columns();
-      return {
-        ArrowLeft: () => step(-1, mine),
-        ArrowRight: () => step(1, mine),
-        ...column?.tree.keys(),
-        Home: () => seek(0),
-        End: () => seek(limit()),
-        ' ': toggle,
-      };
-    },
+    ({ target }) => ({
+      ArrowLeft: acts.back,
+      ArrowRight: acts.forward,
+      ...columns().find(column => column.svg === target)?.tree.keys(),
+      Home: () => seek(0),
+      End: () => seek(limit()),
+      ' ': toggle,
+    }),
     { own: $('scrub') },
   );
-
-  closedByEscape(root, 'card', () => {
-    if (presents()) return false; // one press ends presenting, whatever is selected
-    const picked = columns().find(({ tree }) => tree.selected !== null);
-    picked?.pick(null);
-    return picked !== undefined;
-  });
 
   return {
     begin,

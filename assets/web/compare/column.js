@@ -6,13 +6,11 @@ import { follow, onToken, spansOf } from '../base/ribbon.js';
 import { addStep } from '../stage/run.js';
 import { nodeSentence, quoted, stepSentence } from '../stage/sentences.js';
 import { treeView } from '../tree/view.js';
-import { lookOf, runKey } from './tokens_over_time.js';
+import { lookOf, runName } from './tokens_over_time.js';
 
 /** @typedef {import('./types.js').About} About */
 /** @typedef {import('./types.js').State} State */
 /** @typedef {ReturnType<typeof runColumn>} Column */
-
-const KEYS = 'up and down select a node, left and right change the step';
 
 /**
  * @param {About} about
@@ -32,7 +30,7 @@ export function runColumn(about, run, parent, { seek, announce }) {
     class: 'sv-svg',
     tabindex: 0,
     role: 'application',
-    'aria-label': `token tree of ${letter}; ${KEYS}`,
+    'aria-label': `token tree of ${letter}; up and down select a node`,
   });
   const progress = [make('span', '', 'sv-clock'), make('span', about.details, 'sv-run-details')];
   const parts = [
@@ -68,7 +66,6 @@ export function runColumn(about, run, parent, { seek, announce }) {
     factor: '', // over plain decoding
     add,
     show,
-    pick,
     clock: () => $('clock').textContent,
   };
   onToken(ribbon, step => seek(column.ends[step]));
@@ -89,7 +86,7 @@ export function runColumn(about, run, parent, { seek, announce }) {
     const at = column.ends.filter(end => end <= time).length - 1;
     const step = column.steps[drawnAt(column.steps, at)];
     say($('clock'), clockText(column, at));
-    $('large').textContent = largeText(column, at);
+    $('large').textContent = column.factor;
     box.dataset.state = column.state;
     if (at === current) return;
     current = at;
@@ -101,11 +98,11 @@ export function runColumn(about, run, parent, { seek, announce }) {
     inspect();
   }
 
-  /** @param {string | null} key @param {boolean} [scroll] to it */
-  function pick(key, scroll = false) {
-    tree.select(key, scroll);
+  /** @param {string} key */
+  function pick(key) {
+    tree.select(key);
     inspect();
-    if (key !== null) announce($('node').textContent);
+    announce($('node').textContent);
   }
 
   function inspect() {
@@ -129,22 +126,10 @@ export function drawnAt(steps, at) {
 
 /** @param {About} about */
 function heading(about) {
-  const { letter, title, lossy } = about;
-  const name = make('b', `${letter} `, 'sv-letter');
-  const parts = [runKey(about), name, make('span', title, 'sv-run-title')];
+  const parts = runName(about);
+  const { lossy } = about;
   if (lossy) parts.push(make('span', 'lossy', { class: 'sv-badge sv-lossy', title: lossy }));
   return make('h3', parts);
-}
-
-/**
- * What is read from afar: how many times as fast it was or, where that is not known, how many
- * tokens there are.
- * @param {Column} column
- * @param {number} at the last step that has ended
- */
-export function largeText({ totals, state, factor }, at) {
-  if (factor && state === 'done') return factor;
-  return totals.length ? String(totals[at] ?? 0) : '';
 }
 
 /**
@@ -167,12 +152,11 @@ export function nodeText(step, key, plain) {
 export function clockText({ state, note, steps, ends, totals, factor }, at) {
   const failed = state === 'error' ? `This run failed. ${note}` : '';
   if (!steps.length) return failed || 'no step yet';
-  const all = at === steps.length - 1;
-  if (all && state === 'done') {
+  const written = totals[at] ?? 0;
+  if (at === steps.length - 1 && state === 'done') {
     const time = factor ? `, ${ends[at].toFixed(3)} s` : ''; // which is final once there is one
-    return `${totals[at]} tokens in ${steps.length} steps${time}`;
+    return `${written} tokens in ${steps.length} steps${time}`;
   }
-  const tokens = `${at < 0 ? 0 : totals[at]} of ${totals[totals.length - 1]} tokens`;
-  const progress = `${state === 'done' ? `${tokens}, ` : ''}step ${at + 1} of ${steps.length}`;
-  return failed ? `${progress}. ${failed}` : progress;
+  const place = `${written} of ${totals.at(-1)} tokens, step ${at + 1} of ${steps.length}`;
+  return failed ? `${place}. ${failed}` : place;
 }

@@ -3,17 +3,15 @@
 import { button, finder, make, query, queryAll } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 import { visible } from '../base/text.js';
-import { lookOf, runKey } from './tokens_over_time.js';
+import { lookOf, runName } from './tokens_over_time.js';
 
 /** @typedef {import('./column.js').Column} Column */
 
 /** @param {HTMLElement} root @param {Column[]} columns @param {import('./types.js').Row[]} rows */
 export function writeTable(root, columns, rows) {
-  const titles = columns.map(({ about }) => {
-    const letter = make('b', `${about.letter} `, 'sv-letter');
-    const parts = [runKey(about), letter, about.title];
-    return make('th', parts, { class: lookOf(about), scope: 'col' });
-  });
+  const titles = columns.map(({ about }) =>
+    make('th', runName(about), { class: lookOf(about), scope: 'col' }),
+  );
   const lines = rows.map(({ name, cells }) => {
     const first = make('th', termed(name), { scope: 'row' });
     const values = cells.map(([value, note]) =>

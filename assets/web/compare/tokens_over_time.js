@@ -1,7 +1,7 @@
 // The chart: tokens against seconds, one stepped line a run, drawn as far as the clock is. A run's
 // colour is its strategy's, its dash and mark are its column's.
 
-import { makeSvg } from '../base/dom.js';
+import { make, makeSvg } from '../base/dom.js';
 import { onResize } from '../base/page.js';
 import { drawAxes, ticks } from '../figures/chart.js';
 
@@ -94,12 +94,13 @@ export function tokenChart(svg) {
   };
 }
 
-/** A run's line and mark, for a key beside its name. @param {About} about */
-export function runKey(about) {
+/** A run's line and mark, its letter and its title. @param {About} about @returns {Element[]} */
+export function runName(about) {
   const svg = makeSvg('svg', { viewBox: '0 -8 40 16', 'aria-hidden': 'true', class: 'key' });
   const look = lookOf(about);
   makeSvg('path', { class: `line ${look}`, d: 'M0 0H40' }, svg);
   const transform = 'translate(20 0)';
   makeSvg('path', { class: `mark ${look}`, d: MARKS[about.letter], transform }, svg);
-  return svg;
+  const letter = make('b', `${about.letter} `, 'sv-letter');
+  return [svg, letter, make('span', about.title, 'sv-run-title')];
 }

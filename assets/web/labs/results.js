@@ -11,18 +11,6 @@ import { SCHEMES } from '../base/words.js';
 /** A difference, with a sign at which no line breaks. @param {number} value */
 const deviationText = value => short(value).replace('-', '−');
 
-/** An average of tokens. @param {number} value */
-const average = value => value.toFixed(3);
-
-/** How near a rule comes to the best possible one. @param {RuleRow} row */
-function limitOf({ accepted, best, scheme }) {
-  if (accepted === null || best === null) return '';
-  const taken = `On average it accepts ${average(accepted)} drafted tokens`;
-  // Another way of drawing gives other drafts, of which another rule may accept more.
-  const drafts = `with children chosen this way (${SCHEMES[scheme ?? '']})`;
-  if (best - accepted < 5e-5) return ` ${taken}; no lossless rule can accept more ${drafts}.`;
-  return ` ${taken}; the best lossless rule ${drafts} accepts ${average(best)}.`;
-}
 
 /**
  * What is known of a rule here, and what that rests on.
@@ -43,8 +31,7 @@ export function verdictOf(row) {
     return [
       `${title} writes exactly the target’s distribution p.`,
       `${computed}; ${equal}.` +
-        (declared ? '' : ' Only here: the rule is lossy in general.') +
-        limitOf(row),
+        (declared ? '' : ' Only here: the rule is lossy in general.'),
     ];
   return [
     `${title} does not write the target’s distribution p.`,
@@ -103,8 +90,8 @@ export function writeRules(root, { rows, levels }, selected, chosen) {
   const $ = finder(root, 'sv-v-'),
     applies = (/** @type {RuleRow} */ { kind }) => kind !== 'impossible' && kind !== 'failed',
     others = rows.filter(row => !applies(row));
-  const counted = levels > 1 ? `accepted of ${levels}, on average` : 'accepted on average';
-  const titles = ['rule', counted, '', 'writes', 'children are chosen'];
+  const accepted = levels > 1 ? `accepted of ${levels}, on average` : 'accepted on average';
+  const titles = ['rule', accepted, '', 'writes', 'children are chosen'];
   const head = make('tr', titles.map(text => make(text ? 'th' : 'td', text)));
   const lines = rows.filter(applies).map(row => {
     const look = { class: 'sv-plain', 'aria-pressed': row.rule === selected };
@@ -114,7 +101,7 @@ export function writeRules(root, { rows, levels }, selected, chosen) {
     const written = { class: `kind ${row.kind.split(' ')[0]}`, title: verdictOf(row).join(' ') };
     const cells = [
       make('th', [pick]),
-      make('td', row.accepted === null ? 'not computed' : average(row.accepted)),
+      make('td', row.accepted?.toFixed(3) ?? 'not computed'),
       make('td', [bar], 'drawn'),
       make('td', wordFor(row), written),
       make('td', SCHEMES[row.scheme ?? '']),

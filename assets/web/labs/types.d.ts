@@ -121,8 +121,6 @@ export interface RuleRow {
   declared: boolean;
   kind: 'impossible' | 'failed' | 'equal' | 'differs' | 'proven' | 'only declared';
   accepted: number | null;
-  /** The most that any lossless rule accepts of these drafts, where that is known. */
-  best: number | null;
   deviation: number | null;
   runs: number;
 }

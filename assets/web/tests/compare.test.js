@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { finder } from '../base/dom.js';
-import { clockText, drawnAt, largeText } from '../compare/column.js';
+import { clockText, drawnAt } from '../compare/column.js';
 import { filled } from '../compare/save.js';
 import { writeRuns } from '../stage/panel.js';
 import { emptyRun } from '../stage/run.js';
@@ -31,14 +31,6 @@ test('the time of a run stands beside it once it is final', () => {
   assert.equal(clockText(whole, 1), '8 tokens in 2 steps, 0.200 s');
   assert.equal(clockText({ ...whole, factor: '' }, 1), '8 tokens in 2 steps');
   assert.equal(clockText(whole, 0), '5 of 8 tokens, step 1 of 2');
-});
-
-test('in large type stands how many times as fast a run was, or how far it is', () => {
-  assert.equal(largeText(tree, 0), '4.0×');
-  const untimed = { ...tree, factor: '' };
-  assert.equal(largeText(untimed, -1), '0');
-  assert.equal(largeText(untimed, 1), '8');
-  assert.equal(largeText({ ...tree, state: 'running' }, 1), '8', 'its factor is not known');
 });
 
 test('the last two runs on one prompt can be compared', () => {

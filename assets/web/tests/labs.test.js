@@ -102,7 +102,7 @@ test('a node of a tree is described in words', () => {
 });
 
 test('what is said of a rule is what was computed; a declaration is called one', () => {
-  const numbers = { runs: 4, deviation: 0.25, accepted: null, best: null, scheme: 'iid' };
+  const numbers = { runs: 4, deviation: 0.25 };
   const row = { title: 'Mine', declared: true, reason: 'Mine is exact.', ...numbers };
   const said = more => verdictOf({ ...row, ...more }).join(' ');
   assert.match(said({ kind: 'differs' }), /does not write .*difference from p is 0\.25\..*this node refutes it/);
@@ -111,15 +111,6 @@ test('what is said of a rule is what was computed; a declaration is called one',
     /writes exactly .*lossy in general/,
   );
   assert.match(said({ kind: 'only declared', deviation: null }), /is only declared\. Not computed/);
-  assert.match(
-    said({ kind: 'equal', deviation: 0, accepted: 0.75, best: 0.875 }),
-    /it accepts 0\.750 drafted tokens; the best .* \(independent\) accepts 0\.875\.$/,
-  );
-  assert.match(
-    said({ kind: 'equal', deviation: 0, accepted: 0.75, best: 0.75 }),
-    /it accepts 0\.750 drafted tokens; no lossless rule can accept more .* \(independent\)\.$/,
-  );
-  assert.doesNotMatch(said({ kind: 'equal' }), /lossless rule/);
   assert.equal(wordFor({ ...row, kind: 'proven' }), '= p, by proof');
   assert.equal(wordFor({ ...row, kind: 'only declared', declared: false }), '≠ p, as declared');
 });

@@ -91,6 +91,13 @@ def test_cost_is_relative_to_one_node():
     assert "target passes" in flat.name and "ms" in gpu.name
 
 
+@pytest.mark.parametrize("name", ["cost", "sizes", "predicted"])
+def test_an_axis_has_a_number_above_all_that_is_drawn(name):
+    figure = plot(name, DATA[name])
+    highest = max(y for line in figure.data for y in line.y)
+    assert figure.layout.yaxis.autorangeoptions.include >= highest
+
+
 def test_lines_have_their_names_at_their_ends_in_colours_that_stay():
     both, one = ({"on disk": POINTS, "in memory": POINTS[:1]}, {"in memory": POINTS[:1]})
     for figure in (plot("predicted", both), plot("predicted", one), plot("sizes", DATA["sizes"])):

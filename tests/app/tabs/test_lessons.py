@@ -289,6 +289,8 @@ def test_cost():
         for figure in facts.figures
     )
     assert of_speed[: len(of_time)] == of_time
+    examples = text_of("cost", facts.values).examples
+    assert len(set(examples)) == len(facts.figures), "each picture is presented with its own"
     # As Measure: the best trees, and how fast they are.
     for weights, table in recorded.read().costs.items():
         best = recorded.predict(table, cost.WARM).best

@@ -1,6 +1,9 @@
 """The tab Measure without a browser."""
 
+import os
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -153,6 +156,15 @@ def test_where_no_tree_is_faster_the_answer_says_so():
     slow = replace(recorded.read().costs["memory"], target_s=(10.0,) * 7, spread={})
     text = fastest_tree({"in memory": forecast((0.5,), slow, (2, 4), (1, 2))})
     assert text == "In memory: none is faster than plain decoding."
+
+
+def test_whoever_looks_from_elsewhere_reads_of_the_server():
+    code = "from app.tabs.measure.answers import HERE; print(HERE)"
+    for name, words in (("127.0.0.1", "on this machine"), ("0.0.0.0", "on the server")):
+        settings = os.environ | {"GRADIO_SERVER_NAME": name}
+        run = subprocess.run([sys.executable, "-c", code], env=settings, capture_output=True)
+        assert run.stdout.decode().strip() == words
+        assert words in MACHINES, "one colour"
 
 
 def test_json_for_the_page_cannot_be_markup():

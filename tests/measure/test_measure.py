@@ -8,7 +8,7 @@ import pytest
 
 import specviz
 from specviz.base.codec import dumps, read
-from specviz.measure.on_text import measure_acceptance
+from specviz.measure.on_text import TextAcceptance, measure_acceptance, summarise
 from specviz.measure.positions import distributions_on_text
 from specviz.measure.texts import Text, continuations, limited, windows
 from specviz.record.intervals import ratio_interval
@@ -183,3 +183,10 @@ def test_the_largest_seed_is_a_seed():
         len(texts) == 2
         and acceptance_vector(PAIR, RULES["sequoia"], texts, config, 2).positions == 8
     )
+
+
+def test_an_expected_count_that_rounding_carries_past_the_tries_is_a_share_of_one():
+    rule = specviz.VERIFIERS["sequoia"]()
+    text = TextAcceptance(np.array([[3.0000000000000004, 0.0]]), np.array([3.0]), True, "a text")
+    vector = summarise([text], specviz.toy_pair(), rule, specviz.RunConfig("a"))
+    assert vector.by_text == ((3, (1.0, 0.0)),)

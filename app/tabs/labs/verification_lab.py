@@ -33,6 +33,7 @@ from specviz.view.web import asset
 
 from ..parts.request import MOST_TOKENS, Row, answer, one_of
 from ..parts.web import component
+from .rule_answers import caption, sentences
 
 if TYPE_CHECKING:
     from ...service.service import RunService
@@ -111,28 +112,36 @@ def table(request: object) -> str:
     return answer(
         NodeRequest,
         request,
-        lambda node: {"levels": node.levels, "rows": [result(node, name)[0] for name in RULES]},
+        lambda node: {
+            "levels": node.levels,
+            "rows": [written(result(node, name)[0]) for name in RULES],
+        },
     )
 
 
 def one_rule(request: NodeRequest) -> JsonObject:
     """What `preview` answers."""
     row, outcome = result(request, request.rule)
-    data = {"p": request.p, "q": request.q, "row": row, "step": None, "law": None}
+    data = {"p": request.p, "q": request.q, "row": written(row), "step": None, "law": None}
     if row["scheme"]:
         data["step"] = drawn(request, row["scheme"])
     if outcome:
-        written = outcome.texts
+        laws = outcome.texts
         # Those that either is likely to write: a text that only the rule writes is what is wrong.
-        likely = sorted(written, key=lambda text: -max(written[text], outcome.target[text]))
+        likely = sorted(laws, key=lambda text: -max(laws[text], outcome.target[text]))
         texts = sorted(likely[:MOST_TEXTS])
         data["law"] = {
-            "of": len(written),
+            "caption": caption(request.levels, len(texts), len(laws)),
             "texts": texts,
             "target": [outcome.target[text] for text in texts],
-            "rule": [written[text] for text in texts],
+            "rule": [laws[text] for text in texts],
         }
     return data
+
+
+def written(row: JsonObject) -> JsonObject:
+    """A row with its sentences."""
+    return row | sentences(row)
 
 
 def drawn(request: NodeRequest, scheme: str) -> JsonObject:

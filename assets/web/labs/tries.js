@@ -26,7 +26,7 @@ function coinLine(prob, coin) {
       percent = `${100 * value}%`;
     // One edge of a label is at its value, whichever keeps the label on the line.
     label.style.left = percent;
-    if (value > 0.5) label.className = 'left';
+    if (value > 0.45) label.className = 'left';
     const drawn = make(i ? 'i' : 'em');
     drawn.style[i ? 'width' : 'left'] = percent;
     line.append(label, drawn);

@@ -116,23 +116,19 @@ export interface RuleRow {
   rule: string;
   title: string;
   scheme: string | null;
-  reason: string;
-  /** Whether the rule declares that it writes the target's distribution here. */
-  declared: boolean;
   kind: 'impossible' | 'failed' | 'equal' | 'differs' | 'proven' | 'only declared';
   accepted: number | null;
-  deviation: number | null;
-  runs: number;
+  /** In sentences, what they rest on, and both in a cell. */
+  verdict: string;
+  proof: string;
+  word: string;
 }
 
-/**
- * A run, and the distribution of what the rule writes beside the target's for `texts` of all
- * `of`.
- */
+/** A run, and the distribution of what the rule writes beside the target's for some texts. */
 export interface Seen {
   p: number[];
   q: number[];
   row: RuleRow;
   step: Sent | null;
-  law: { of: number; texts: number[][]; target: number[]; rule: number[] } | null;
+  law: { caption: string; texts: number[][]; target: number[]; rule: number[] } | null;
 }

@@ -171,7 +171,7 @@ export function verificationLab(element, start, server) {
     root.classList.remove('stale');
     const drawn = data.step && runOf(data.step, [...state.names.keys()]);
     showTries(recorded ?? drawn, [...state.names], { p: data.p, q: data.q });
-    writeLaw(root, data, state.names, state.levels);
+    writeLaw(root, data, state.names);
   }
 
   subscribe('node', element, showNode);

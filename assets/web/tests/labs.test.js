@@ -6,7 +6,6 @@ import { linkedNode } from '../labs/address.js';
 import { runOf } from '../labs/draws.js';
 import { nodeOf } from '../labs/node.js';
 import { normalised, withProbability } from '../labs/rows.js';
-import { verdictOf, wordFor } from '../labs/results.js';
 import { nodeText } from '../labs/tree_picture.js';
 import { lessonOf } from '../lessons/lessons.js';
 import { step } from './page.js';
@@ -99,20 +98,6 @@ test('a node of a tree is described in words', () => {
     'Level 2, child 1 of its parent: accepted with probability 0.20, and with 0.40 if its parent is accepted.',
   );
   assert.match(nodeText(tree, 2), /child 2 of the root: accepted with probability 0.25\.$/);
-});
-
-test('what is said of a rule is what was computed; a declaration is called one', () => {
-  const numbers = { runs: 4, deviation: 0.25 };
-  const row = { title: 'Mine', declared: true, reason: 'Mine is exact.', ...numbers };
-  const said = more => verdictOf({ ...row, ...more }).join(' ');
-  assert.match(said({ kind: 'differs' }), /does not write .*difference from p is 0\.25\..*this node refutes it/);
-  assert.match(
-    said({ kind: 'equal', deviation: 0, declared: false }),
-    /writes exactly .*lossy in general/,
-  );
-  assert.match(said({ kind: 'only declared', deviation: null }), /is only declared\. Not computed/);
-  assert.equal(wordFor({ ...row, kind: 'proven' }), '= p, by proof');
-  assert.equal(wordFor({ ...row, kind: 'only declared', declared: false }), '≠ p, as declared');
 });
 
 test('a rule that tests below a failed test decides about all tokens at once', () => {

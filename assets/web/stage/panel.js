@@ -50,8 +50,8 @@ export function writeRuns($, runs, current, show) {
       return fact && all.some(others => others[name] !== fact);
     });
     const result = speedup
-      ? `${timesText(speedup.speedup)}× as fast`
-      : `${figures?.per_pass?.toFixed(1)} tokens a pass`;
+      ? `${timesText(speedup.speedup)}×`
+      : `${figures?.per_pass?.toFixed(1)} a pass`;
     return [...own.map(([, fact]) => fact), result].join(', ');
   });
   const written = `${texts.join('|')} ${listed.indexOf(current)}`;

@@ -52,7 +52,7 @@ export function writeRuns($, runs, current, show) {
     const result = speedup
       ? `${timesText(speedup.speedup)}×`
       : `${figures?.per_pass?.toFixed(1)} a pass`;
-    return [...own.map(([, fact]) => fact), result].join(', ');
+    return [result, ...own.map(([, fact]) => fact)].join(', ');
   });
   const written = `${texts.join('|')} ${listed.indexOf(current)}`;
   if (box.dataset.texts === written) return; // a button that has the focus stays
@@ -69,7 +69,6 @@ export function writeRuns($, runs, current, show) {
 /** In what a run may differ from another, in words. @param {import('./run.js').Run} run */
 function factsOf({ head, models, weights }) {
   const facts = /** @type {Record<string, string | undefined>} */ ({
-    prompt: head.prompt,
     model: head.pair?.split(',')[0] ?? models, // as the menu has it
     weights,
   });
@@ -79,7 +78,7 @@ function factsOf({ head, models, weights }) {
     facts[name] = strategy.length ? strategy.slice(0, 2).join(' ') : number;
   }
   if (head.recorded) facts.recorded = 'recorded';
-  return facts;
+  return { ...facts, prompt: `“${head.prompt}”` };
 }
 
 /**

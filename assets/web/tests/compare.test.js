@@ -57,10 +57,10 @@ test('the last two runs on one prompt can be compared', () => {
   writeRuns(finder(body), [first, other], first, () => {});
   assert.equal(body.querySelector('a'), null, 'Compare has one pair for all its runs');
   const chips = () => [...body.querySelectorAll('button')].map(chip => chip.textContent);
-  assert.deepEqual(chips(), ['smollm2, 2.0 a pass', 'tales, 2.0 a pass'], 'only what differs');
+  assert.deepEqual(chips(), ['2.0 a pass, smollm2', '2.0 a pass, tales'], 'only what differs');
   other.head.pair = 'Tales 28M, weights read at 0.9 GB/s';
   writeRuns(finder(body), [first, second, other], first, () => {});
-  assert.equal(chips()[2], 'Tales 28M, chain 2, 2.0 a pass', 'as in the menu');
+  assert.equal(chips()[2], '2.0 a pass, Tales 28M, chain 2', 'as in the menu');
 });
 
 test('a comparison in a page of its own stays text, whatever it says', () => {

@@ -78,7 +78,8 @@ function factsOf({ head, models, weights }) {
     facts[name] = strategy.length ? strategy.slice(0, 2).join(' ') : number;
   }
   if (head.recorded) facts.recorded = 'recorded';
-  return { ...facts, prompt: `“${head.prompt}”` };
+  facts.prompt = `“${head.prompt}”`; // last, since it is long
+  return facts;
 }
 
 /**

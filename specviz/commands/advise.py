@@ -15,8 +15,8 @@ from ..drafters import DRAFTERS
 from ..drafters.base import Drafter
 from ..measure.advice import Advice, Option, advise, reason
 from ..measure.engine_ways import CHAIN, SAMPLED, EngineWay
-from ..measure.machine_profile import machine as this_machine
 from ..measure.machines import MACHINES, machine
+from ..measure.processor import machine as this_machine
 from ..measure.profile import read_profile
 from ..measure.quiet import Watch
 from ..models.base import Pair

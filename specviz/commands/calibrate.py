@@ -12,7 +12,7 @@ from ..base.files import check_output, read_text, write_text
 from ..config.run_config import RunConfig, compatible
 from ..measure.advice import calibrate
 from ..measure.cost_table import CostTable
-from ..measure.machine_profile import machine
+from ..measure.processor import machine
 from ..measure.profile import Profile
 from ..measure.texts import Text, continuations, limited, windows
 from ..measure.this_machine import PROMPT

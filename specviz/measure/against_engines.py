@@ -23,7 +23,7 @@ from ..decode.session import prompt_tokens
 from ..models.base import Pair
 from ..record.metrics import Counts
 from .against_transformers import OTHER, Settings, Side, transformers_side
-from .machine_profile import machine
+from .processor import machine
 
 PACKAGES = {"llama.cpp": "xllamacpp", "openvino": "openvino-genai"}  # engine -> what to install
 TRANSFORMERS = {OTHER: False, f"{OTHER}-assisted": True}  # name -> with its assistant

@@ -28,7 +28,7 @@ from ..decode.session import prompt_tokens
 from ..models.base import Pair
 from ..proof.same_text import Comparison, comparing
 from ..record.metrics import Counts
-from .machine_profile import machine
+from .processor import machine
 from .timing import AUTOREGRESSIVE, TimedRun, time_calls
 
 if TYPE_CHECKING:

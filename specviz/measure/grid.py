@@ -29,7 +29,7 @@ from ..models.base import Pair
 from ..sampling.distributions import Temperature, TopK, TopP
 from . import against_transformers
 from .against_engines import is_engine, side_of
-from .machine_profile import machine
+from .processor import machine
 from .quiet import Watch
 from .timing import time_runs
 

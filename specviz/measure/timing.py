@@ -21,7 +21,7 @@ from ..record.metrics import Counts, estimate, ratio_of_rates
 from ..record.step import Step
 from ..record.trace import PairedSpeedup, Trace
 from ..tree import Topology
-from .machine_profile import machine
+from .processor import machine
 from .prompt_files import by_category
 
 AUTOREGRESSIVE = "plain"

@@ -9,7 +9,7 @@ from time import perf_counter
 
 import torch
 
-from specviz.measure.machine_profile import machine
+from specviz.measure.processor import machine
 
 from .lines import Setting
 

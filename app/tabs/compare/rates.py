@@ -113,7 +113,7 @@ def headline(
     for (one, low, high), (other, lowest, highest) in combinations(spreads, 2):
         if low <= highest and lowest <= high:
             sentence += f"; {one} and {other} are too close to say which is faster"
-    costs = []
+    costs: list[str] = []
     for title, (factor, _), own in zip(titles(entries), found, counts, strict=True):
         if 0 < factor < 1:
             # A step lasts as long as its tokens take at its rate.

@@ -1,4 +1,4 @@
-"""What times are of: this machine."""
+"""The machine that times are measured on."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import { OUTCOMES, OWN } from '../base/words.js';
 import { parseKey } from '../tree/layout.js';
 import { placeCard } from './card_place.js';
 import { detailOf } from './detail.js';
-import { comparedTexts, leftOf } from './sentences.js';
+import { comparedTexts, comparedWith } from './sentences.js';
 
 /**
  * @typedef {(step: Step, key: string, rule?: string) => (() => void) | null} Take what opens a node
@@ -138,13 +138,11 @@ export function nodeCard($, openNumbers) {
  */
 export function listOf(step, node) {
   if (node === null) return make('dl');
-  const { residual, draft, withoutTried } = leftOf(step, node) ?? {};
-  const p = residual ?? step.p[node];
-  const q = draft ?? step.q[node];
+  const { p, q, isLeft, withoutTried } = comparedWith(step, node);
   const accept = step.accept[node];
   const coin = step.coin[node];
   const [draw, chance] = comparedTexts(coin ?? NaN, accept ?? NaN);
-  const target = residual === undefined ? 'probability p' : 'residual';
+  const target = isLeft ? 'residual' : 'probability p';
   const own = withoutTried ? ' without what was tried' : '’s probability q';
   const lines = /** @type {[string, number | null, string][]} */ ([
     [`the target’s ${target}`, p, short(p ?? NaN)],

@@ -113,37 +113,32 @@ function turnOf(turn, siblings) {
  * @param {number} node
  */
 function comparedOf(step, node) {
-  const left = leftOf(step, node);
-  if (left) {
-    return {
-      compared:
-        `After the rejection the target’s residual gives it ${short(left.residual)}, ` +
-        `the draft ${left.withoutTried ? 'without what was tried' : 'q ='} ${short(left.draft)}`,
-      enough: left.residual >= left.draft ? ', since the first is not smaller' : '',
-    };
-  }
-  const p = step.p[node];
-  const q = step.q[node];
+  const { p, q, isLeft, withoutTried } = comparedWith(step, node);
   if (p === null || q === null) return { compared: '', enough: '' };
+  const own = withoutTried ? 'without what was tried' : 'q =';
+  const left = `After the rejection the target’s residual gives it ${short(p)}, the draft ${own}`;
+  const enough = isLeft ? ', since the first is not smaller' : ', since p ≥ q';
   return {
-    compared: `The draft gave it q = ${short(q)}, the target p = ${short(p)}`,
-    enough: p >= q ? ', since p ≥ q' : '',
+    compared: isLeft
+      ? `${left} ${short(q)}`
+      : `The draft gave it q = ${short(q)}, the target p = ${short(p)}`,
+    enough: p >= q ? enough : '',
   };
 }
 
 /**
- * What was left of the target and of the draft for a later sibling, which is compared with that and
- * not with p and q; of independent draws the draft is whole.
+ * The target’s and the draft’s probability at a try: of a later sibling what was left of both; of
+ * independent draws the draft is whole.
  * @param {Step} step
  * @param {number} node
  */
-export function leftOf(step, node) {
-  if (siblingsOf(step, node)[0] === node) return null;
-  const chart = step.detail[node]?.tried;
-  const { residual, draft } = chart?.rows ?? {};
-  const at = chart?.tokens.indexOf(step.tokens[node]) ?? -1;
-  if (!residual || !draft || at < 0) return null;
-  return { residual: residual[at], draft: draft[at], withoutTried: step.scheme !== 'iid' };
+export function comparedWith(step, node) {
+  const { rows = {}, tokens = [] } = step.detail[node]?.tried ?? {};
+  const at = tokens.indexOf(step.tokens[node]);
+  const isLeft = siblingsOf(step, node)[0] !== node && rows.residual && rows.draft && at >= 0;
+  if (!isLeft) return { p: step.p[node], q: step.q[node] };
+  const withoutTried = step.scheme !== 'iid';
+  return { p: rows.residual[at], q: rows.draft[at], isLeft, withoutTried };
 }
 
 /**

@@ -58,19 +58,15 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
   const fold = make('details', [make('summary', 'Parameters'), fields]);
   fold.open = !folded;
   root.replaceChildren(make('label', [make('span', label), select], 'sv-parameter'), fold);
-  /**
-   * @type {Record<string, Record<string, string>>} the parameters of each strategy, also while
-   *   another is chosen
-   */
-  const values = Object.fromEntries(strategies.map(({ name }) => [name, {}]));
+  let values = /** @type {Record<string, string>} */ ({}); // parameters of the chosen one
   const chosen = () => strategies.find(({ name }) => name === select.value) ?? strategies[0];
-  const send = () => change(join(chosen(), values[select.value]));
+  const send = () => change(join(chosen(), values));
 
-  /** A parameter with its inputs and what it means. @param {string} name @param {Field} field */
-  function rowOf(name, field) {
+  /** A parameter with its inputs and what it means. @param {Field} field */
+  function rowOf(field) {
     const help = make('small', field.help, { id: `sv-parameter-${++ids}` });
-    const inputs = inputsOf(field, values[name][field.name] ?? field.value, text => {
-      values[name][field.name] = text;
+    const inputs = inputsOf(field, values[field.name] ?? field.value, text => {
+      values[field.name] = text;
       send();
     });
     for (const input of inputs) {
@@ -82,8 +78,7 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
   }
 
   function showFields() {
-    const { name, fields: described } = chosen();
-    const rows = described.map(field => rowOf(name, field));
+    const rows = chosen().fields.map(rowOf);
     fields.replaceChildren(...rows.slice(0, FIRST));
     fold.hidden = !rows.length;
     if (rows.length <= FIRST) return;
@@ -93,6 +88,7 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
   }
 
   select.addEventListener('change', () => {
+    values = {};
     showFields();
     send();
   });
@@ -101,12 +97,10 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
     /** @param {string} text */
     receive(text) {
       const strategy = split(text);
-      if (!(strategy.name in values)) return;
-      const isSame =
-        strategy.name === select.value && text === join(chosen(), values[strategy.name]);
-      if (isSame && fields.children.length) return;
+      if (!strategies.some(({ name }) => name === strategy.name)) return;
+      if (text === join(chosen(), values) && fields.children.length) return;
       select.value = strategy.name;
-      values[strategy.name] = strategy.values;
+      values = strategy.values;
       showFields();
     },
     /** @param {Record<string, string>} marks */

@@ -117,7 +117,7 @@ export function nodeCard($, openNumbers) {
       top: Math.max(0, high),
       bottom: Math.min(innerHeight, low),
     };
-    const size = { width: card.offsetWidth, height: card.offsetHeight };
+    const size = card.getBoundingClientRect();
     const { left, top } = placeCard(size, node, path, others, room);
     Object.assign(card.style, { left: `${left - canvas.left}px`, top: `${top - canvas.top}px` });
   }

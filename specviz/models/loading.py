@@ -7,6 +7,7 @@ Random weights, with a name such as "random:llama-2-7b", measure a machine witho
 from __future__ import annotations
 
 from pathlib import Path
+from threading import Lock
 from typing import Any, TypeAlias
 
 import psutil
@@ -34,6 +35,9 @@ RESERVE = 1.1  # memory that random weights need, with keys, values and logits, 
 SHAPES = read_table("models.toml")["shapes"]
 # Models that were loaded before anybody decodes, by name, device and format.
 preloaded: dict[tuple[str, torch.device, torch.dtype], PreTrainedModel] = {}
+# While transformers makes a model it replaces functions and the default dtype of the whole process,
+# so two that are made at a time would leave those of each other.
+one_at_a_time = Lock()
 
 
 def choose_device(device: str) -> torch.device:
@@ -65,8 +69,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
     if device.type == "mps":
         return torch.float16
     if device.type == "cuda":
-        has_bfloat16 = torch.cuda.is_bf16_supported(including_emulation=False)
-        if has_bfloat16:
+        if torch.cuda.is_bf16_supported(including_emulation=False):
             return torch.bfloat16
         return torch.float16
     # Older versions of torch do not say what a processor has.
@@ -144,16 +147,20 @@ def device_map(
     if offload in ("auto", "balanced"):
         return offload
     depth = config.get_text_config().num_hidden_layers
-    with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(config)
+    model = empty_model(config)
     layers = layer_list("offload", model, depth)
     # Accelerate wants every leaf named: layers go where was asked, all else stays on the device.
     places = {f"{layers}.{number}": offload for number in range(depth)}
     for name, part in model.named_modules():
-        is_leaf = not list(part.children())
-        if is_leaf and not name.startswith(layers):
+        if not (list(part.children()) or name.startswith(layers)):
             places[name] = str(device)
     return places
+
+
+def empty_model(config: PreTrainedConfig, **options: object) -> PreTrainedModel:
+    """A model without numbers, on the device "meta"."""
+    with one_at_a_time, torch.device("meta"):
+        return AutoModelForCausalLM.from_config(config, **options)
 
 
 def layer_list(parameter: str, model: torch.nn.Module, depth: int) -> str:
@@ -193,9 +200,10 @@ def _read(role: str, name: str, auto: Any, **options: object) -> Any:
     run."""
     folder = model_folder(role, name, weights="use_safetensors" in options)
     try:
-        return auto.from_pretrained(
-            str(folder), local_files_only=True, trust_remote_code=False, **options
-        )
+        with one_at_a_time:
+            return auto.from_pretrained(
+                str(folder), local_files_only=True, trust_remote_code=False, **options
+            )
     except Exception as error:
         raise ValueError(f"{role} {name!r} cannot be loaded: {cause(error)}.") from error
 
@@ -205,9 +213,7 @@ def _random_model(
 ) -> PreTrainedModel:
     """Random weights, made where they compute; the same every time."""
     config = load_config(role, name)
-    with torch.device("meta"):
-        empty = AutoModelForCausalLM.from_config(config)
-    weights = sum(part.numel() for part in empty.parameters())
+    weights = sum(part.numel() for part in empty_model(config).parameters())
     needed = RESERVE * weights * dtype.itemsize
     free = psutil.virtual_memory().available
     if device.type == "cuda":
@@ -218,7 +224,8 @@ def _random_model(
             f"{str(dtype).removeprefix('torch.')}, and "
             f"{free / 2**30:.1f} GiB are free on {device}. Choose a smaller one, or another device."
         )
-    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []), device:
+    generators = [device] if device.type == "cuda" else []
+    with one_at_a_time, torch.random.fork_rng(devices=generators), device:
         torch.manual_seed(role == "draft")
         return AutoModelForCausalLM.from_config(config, dtype=dtype, attn_implementation="sdpa")
 

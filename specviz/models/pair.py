@@ -142,24 +142,20 @@ def load_pair(
             facts["agreement"] = checked_agreement(head, target_model, questions, longest)
         info["draft"] = facts
     elif draft is not None:
-        own_text = text
-        if draft_tokenizer is not None:
-            own_text = TokenText(draft_tokenizer)
-        is_shared = own_text is text
+        is_shared = draft_tokenizer is None
+        own_text = text if is_shared else TokenText(draft_tokenizer)
         model = _load_draft(draft, target_model, own_text, is_shared, place, number_format, report)
         opener = model
         draft_longest = longest_text("draft", model.model.config)
         longest = min(longest, draft_longest)
         info["draft"] = _describe(draft, model.model, model.layers, model.embeddings)
-        if draft_tokenizer is not None:
+        if not is_shared:
             widths = target_model.vocab_size, model.vocab_size
             common = translation(tokenizer, draft_tokenizer, *widths)
             mass = common.common_mass(target_model, sample_of(text)[:longest])
             info["common"] = {"tokens": len(common.target_ids), "mass": round(mass, 4)}
             opener = SimpleNamespace(open=partial(TranslatedSession, model, common, draft_longest))
-    drafter = "eagle"
-    if head is None:
-        drafter = "model"
+    drafter = "model" if head is None else "eagle"
     if not names_draft and draft is not None:
         drafter = default_drafter(str(target), target_model.compiled is not None)
     report(1.0, "Ready")
@@ -230,9 +226,7 @@ def read_tokenizers(target: str, draft: str | None) -> tuple[Tokenizer, Tokenize
         return tokenizer, None
     # Equal where both have a number: one of the two may be padded.
     tokens = {number: token for token, number in tokenizer.get_vocab().items()}
-    draft_tokens = {}
-    for token, number in draft_tokenizer.get_vocab().items():
-        draft_tokens[number] = token
+    draft_tokens = {number: token for token, number in draft_tokenizer.get_vocab().items()}
     if all(tokens[i] == draft_tokens[i] for i in tokens.keys() & draft_tokens.keys()):
         return tokenizer, None
     # Raises where nothing is common.

@@ -3,6 +3,8 @@ every error."""
 
 import json
 import socket
+import time
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from types import SimpleNamespace
 from unittest.mock import Mock
@@ -220,6 +222,30 @@ def test_a_target_alone(tmp_path):
     assert len(specviz.autoregress(pair, config("the cat", max_new_tokens=5)).tokens) == 5
     with pytest.raises(ValueError, match="this pair has none"):
         specviz.run(pair, config("the cat"))
+
+
+def test_models_that_are_asked_for_at_once_are_made_one_after_the_other(tmp_path, monkeypatch):
+    """While transformers makes one, it ties no weights in the whole process: two at a time would
+    leave it so."""
+    folder = save(tmp_path / "one", tie_word_embeddings=True)
+    made = transformers.AutoModelForCausalLM.from_pretrained
+    inside, together = [], []
+
+    def slow(*args, **options):
+        inside.append(folder)
+        together.append(len(inside))
+        time.sleep(0.05)
+        model = made(*args, **options)
+        inside.pop()
+        return model
+
+    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", slow)
+    arguments = ("target", folder, torch.device("cpu"), torch.float32)
+    with ThreadPoolExecutor(3) as pool:
+        models = list(pool.map(lambda _: loading.load_model(*arguments), range(3)))
+    assert together == [1, 1, 1]
+    for model in models:
+        assert model.lm_head.weight is model.model.embed_tokens.weight
 
 
 def test_tokens_with_other_numbers_are_translated(tmp_path):

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from tqdm import tqdm
-from transformers import AutoModelForCausalLM, GenerationConfig, PreTrainedModel
+from transformers import GenerationConfig, PreTrainedModel
 
 from ...passes.compiled import compiler_for
 from ...passes.direct import DirectForward, direct_forward
@@ -30,7 +30,7 @@ from ..formats.checkpoint import (
 )
 from ..formats.tensors import Checkpoint
 from ..hub import RANDOM, Report, model_folder
-from ..loading import load_config
+from ..loading import empty_model, load_config
 from ..selftest import check_tree_reading
 from .layer_file import LayerFile, layout
 from .stream import LayerStream
@@ -79,10 +79,7 @@ def stream_target(
     """A target whose layers are read from disk for every pass; None where its family is left to
     transformers."""
     config = load_config("target", name)
-    with torch.device("meta"):
-        model = AutoModelForCausalLM.from_config(
-            config, dtype=dtype, attn_implementation="sdpa"
-        ).eval()
+    model = empty_model(config, dtype=dtype, attn_implementation="sdpa").eval()
     if not is_known(model):
         return None
     if name.startswith(RANDOM):

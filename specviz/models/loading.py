@@ -74,8 +74,7 @@ def choose_dtype(dtype: str, device: torch.device) -> torch.dtype:
         return torch.float16
     # Older versions of torch do not say what a processor has.
     features: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
-    has_bfloat16 = features.get("avx512_bf16") or features.get("amx_bf16")
-    if has_bfloat16:
+    if features.get("avx512_bf16") or features.get("amx_bf16"):
         return torch.bfloat16
     return torch.float32
 

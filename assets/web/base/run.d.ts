@@ -15,6 +15,20 @@ interface Detail {
   facts?: Record<string, number>;
 }
 
+/** How a tree grew, as far as its builder recorded it. */
+interface Growth {
+  keys?: (number | null)[];
+  /** For each node after the root, the best slots [parent, key] that were left. */
+  waiting?: [number, number][][];
+  /** The sizes of subtrees. */
+  split?: number[];
+  cut?: { texts: string[]; keys: number[] };
+  candidates?: number;
+  expected?: number;
+  cost?: number;
+  length?: number;
+}
+
 /**
  * One pass of the target: the drafted tree and what the rule made of it, in columns over its
  * nodes.
@@ -40,8 +54,7 @@ interface Sent {
   /** Which of the sentences is a node's own. */
   why: number[];
   detail: Record<string, Detail>;
-  /** The tokens per pass that the builder expected. */
-  expected: number | null;
+  growth: Growth;
   scheme: string;
   pieces: string[];
   /** The target's own token, and what it is. */
@@ -78,6 +91,7 @@ interface Head {
   /** Whether it is a message to a chat model, which answers it. */
   chat?: boolean;
   lossy: string | null;
+  key: string;
   rule: string;
   settings: string;
   /** Whether the rule itself declares that it is exact, and nobody proved it here. */

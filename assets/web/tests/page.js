@@ -93,6 +93,7 @@ export function step(parents, letters, more = {}) {
     sentences: ['why'],
     why: new Array(n).fill(0),
     detail: {},
+    growth: {},
     scheme: 'iid',
     path: [...letters].flatMap((letter, i) => (letter === 'a' ? [i] : [])),
     order: [...letters].flatMap((letter, i) => ('axp'.includes(letter) ? [i] : [])),

@@ -16,7 +16,7 @@ from specviz.measure.timing import ROUNDS
 
 from .service import limits
 from .service.decoding import begin, timing
-from .service.failures import explain, reason
+from .service.failures import explain
 from .service.limits import number
 from .service.pair_ref import PairRef
 from .service.pairs import Pairs
@@ -169,7 +169,7 @@ def answers(
         if not written:
             raise
         # A caller gets no trace then, but every step up to here was yielded.
-        raise ValueError(f"The run failed. {reason(error)}") from None
+        raise ValueError(explain(error, "The run failed.")) from None
     run = GrowingRun("", blank, written, ended=True)
     for speedup in timing(turn, config, run.trace.counts, rounds):
         run.speedup = speedup or run.speedup

@@ -3,7 +3,7 @@ are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
@@ -20,10 +20,23 @@ from .queued_run import Turn
 PACE = 0.25  # seconds of decoding that travel to the page together, which plays two steps a second
 
 
-def is_due(unsent: Sequence[Step]) -> bool:
-    """Whether steps are to travel: the first of a run at once, the others `PACE` seconds of
-    decoding together, so that a slow page gets fewer messages, never a slow engine."""
-    return unsent[0].index == 0 or sum(step.seconds.total for step in unsent) >= PACE
+def batches(steps: Iterable[Step]) -> Iterator[list[Step]]:
+    """The steps that travel to the page together: the first of a run alone, the others `PACE`
+    seconds of decoding, so that a slow page gets fewer messages, never a slow engine; and after
+    each other step nothing, where the run can be stopped. A failure comes after all steps."""
+    unsent: list[Step] = []
+    try:
+        for step in steps:
+            unsent.append(step)
+            if step.index == 0 or sum(one.seconds.total for one in unsent) >= PACE:
+                yield unsent
+                unsent = []
+            else:
+                yield []
+    except Exception:
+        yield unsent
+        raise
+    yield unsent
 
 
 def begin(turn: Turn, config: RunConfig, warm_up: int = 0) -> tuple[Trace, Iterator[Step]]:

@@ -72,8 +72,7 @@ export function picker({ element, props, values, watch, menus }, options) {
 export const headline = headlineView;
 /** @param {Host} host @param {Parameters<typeof promptHelp>[1]} options */
 export function prompts({ element, props, server, trigger }, options) {
-  const ask = (/** @type {string} */ prompt) => trigger('select', { prompt });
-  promptHelp(element, options, props.value, server.preparing, ask);
+  promptHelp(element, options, props.value, server.preparing, () => trigger('select', {}));
 }
 /** @type {Component} */
 export const opener = openerButton;

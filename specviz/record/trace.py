@@ -37,6 +37,13 @@ class PairedSpeedup(Record):
     date: Text = ""
     machine: Text = ""
 
+    @property
+    def spread(self) -> str:
+        """How many rounds there were, and between what they lie."""
+        if self.rounds == 1:
+            return "1 round"
+        return f"{self.rounds} rounds, each {self.low:.2f} to {self.high:.2f}"
+
 
 @dataclass(frozen=True)
 class Trace(Record):

@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 from ..base.codec import JsonObject, compact_json, json_data
 from ..config.run_config import RunConfig, compatible
 from ..config.strategy import REGISTRIES
-from ..record.metrics import COMPARED, PARTS, Counts
+from ..record.metrics import COMPARED, Counts
 from ..record.step import Step
 from ..record.trace import PairedSpeedup, Trace
 from ..record.vectors import PAIR_TITLES
@@ -63,49 +63,41 @@ def figures(counts: Counts, speedup: PairedSpeedup | None = None) -> JsonObject:
         drafters[name] = "none compared"
         if compared:
             drafters[name] = f"{accepted} of {compared} compared, {100 * accepted / compared:.0f} %"
-    numbers = json_data(
+    return json_data(
         {
             "tokens": counts.tokens,
             "passes": counts.passes,
-            "accepted": counts.accepted,
-            "compared": counts.compared,
             "per_pass": counts.tokens_per_pass,
-            "acceptance": counts.acceptance,
             "rate": counts.tokens_per_s,
-            "step_ms": 1000 * counts.seconds_per_step,
-            "step_parts": [1000 * seconds for seconds in counts.step_parts.values()],
             "drafters": drafters,
+            "table": measured(counts, speedup),
         }
     )
-    return numbers | {"table": measured(numbers, speedup)}
 
 
-def measured(numbers: JsonObject, speedup: PairedSpeedup | None) -> list[list[str]]:
+def measured(counts: Counts, speedup: PairedSpeedup | None) -> list[tuple[str, str, str]]:
     """A run in numbers: rows with a name, a value and a note below it."""
     per_pass = acceptance = rate = factor = step = ("–", "")  # was not measured
-    if numbers["per_pass"]:
-        per_pass = f"{numbers['per_pass']:.2f}", ""
-    if numbers["acceptance"] is not None:
-        note = f"{numbers['accepted']} of {numbers['compared']} compared"
-        acceptance = f"{100 * numbers['acceptance']:.0f} %", note
-    if numbers["rate"]:
-        rate = f"{numbers['rate']:.1f}", ""
+    if counts.passes:
+        per_pass = f"{counts.tokens_per_pass:.2f}", ""
+    if counts.compared:
+        note = f"{counts.accepted} of {counts.compared} compared"
+        acceptance = f"{100 * counts.acceptance:.0f} %", note
+    if counts.tokens_per_s > 0:  # which nan is not
+        rate = f"{counts.tokens_per_s:.1f}", ""
     if speedup is not None:
-        spread = "1 round"
-        if speedup.rounds > 1:
-            spread = f"{speedup.rounds} rounds, each {speedup.low:.2f} to {speedup.high:.2f}"
-        factor = f"{speedup.speedup:.2f}×", spread
-    if numbers["step_ms"]:
-        times = zip(PARTS, numbers["step_parts"], strict=True)
-        note = " · ".join(f"{part} {ms:.1f}" for part, ms in times)
-        step = f"{numbers['step_ms']:.1f} ms", note
+        factor = f"{speedup.speedup:.2f}×", speedup.spread
+    if counts.seconds_per_step > 0:
+        parts = counts.step_parts.items()
+        note = " · ".join(f"{part} {1000 * seconds:.1f}" for part, seconds in parts)
+        step = f"{1000 * counts.seconds_per_step:.1f} ms", note
     return [
-        ["tokens written", f"{numbers['tokens']} in {numbers['passes']} passes", ""],
-        ["tokens per target pass", *per_pass],
-        ["acceptance rate", *acceptance],
-        ["tokens per second", *rate],
-        ["speedup vs. plain decoding", *factor],
-        ["time per step after the first", *step],
+        ("tokens written", f"{counts.tokens} in {counts.passes} passes", ""),
+        ("tokens per target pass", *per_pass),
+        ("acceptance rate", *acceptance),
+        ("tokens per second", *rate),
+        ("speedup vs. plain decoding", *factor),
+        ("time per step after the first", *step),
     ]
 
 

@@ -13,8 +13,8 @@ import specviz
 from app.page import STYLES, TABS, build_demo
 from app.service import offers as offering
 from app.service import pairs
-from app.service.decoding import PACE, decode, is_due
-from app.service.failures import explain, reason
+from app.service.decoding import PACE, batches, decode
+from app.service.failures import explain
 from app.service.loading import Loading
 from app.service.pair_ref import EARLY_EXIT, SMOLLM2, TALES, PairRef
 from specviz.base.files import WEB
@@ -77,8 +77,7 @@ def test_the_first_step_travels_at_once_and_the_others_by_time(trace):
     first, later = (
         replace(trace.steps[0], index=index, seconds=Timing(target=PACE / 4)) for index in (0, 1)
     )
-    assert is_due([first])
-    assert [is_due([later] * count) for count in (1, 2, 3, 4)] == [False, False, False, True]
+    assert list(map(len, batches([first, *[later] * 6]))) == [1, 0, 0, 0, 4, 0, 0, 2]
 
 
 def test_a_prompt_becomes_tokens_once_and_a_run_of_them_is_the_same(monkeypatch):
@@ -199,11 +198,6 @@ def test_every_handler_that_streams_ends_in_a_sentence(monkeypatch, error):
         last = str(in_a_loop(last_of(handler, [control.value for control in event.inputs])))
         assert "It is full." in last or "failed." in last, (handler.__qualname__, last)
         assert "secret" not in last
-
-
-def test_a_sentence_in_the_middle_of_a_run_is_shown_and_logged(caplog):
-    assert reason(ValueError("The cache is full.")) == "The cache is full."
-    assert "The cache is full." in caplog.text
 
 
 # ---- the entry ----

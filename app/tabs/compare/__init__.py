@@ -55,7 +55,7 @@ def build(service: RunService) -> None:
         with gr.Column(elem_id="sv-compare-settings", elem_classes="sv-fold"):
             models = models_menu(service, opening)
             chosen = lay_out(prompt)
-        linked = links.WithMenus({"models": models, "weights": weights}, chosen)
+        linked = links.Linked({"models": models, "weights": weights}, chosen)
         controls = list(linked.named.values())
         board = component(
             "compare",
@@ -86,7 +86,7 @@ def build(service: RunService) -> None:
     events(service, linked, go, stop, line, board)
 
 
-def controls_text(linked: links.WithMenus, values: Sequence[object]) -> str:
+def controls_text(linked: links.Linked, values: Sequence[object]) -> str:
     """All that the controls hold but the prompt, the same for equal settings; empty where they hold
     no valid ones."""
     # Without the prompt: two races are alike where only their texts differ.
@@ -99,7 +99,7 @@ def controls_text(linked: links.WithMenus, values: Sequence[object]) -> str:
 
 def events(
     service: RunService,
-    linked: links.WithMenus,
+    linked: links.Linked,
     go: gr.Button,
     stop: gr.Button,
     line: gr.HTML,

@@ -7,6 +7,7 @@ decoding, that of all rounds, so that factors, times and tokens per second alway
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from statistics import mean
 
@@ -18,20 +19,44 @@ from .entry import Entry, titles
 WIDE = 1.2  # the best round over the worst, from which on their mean is about right only
 
 
-def rates(
-    entries: Sequence[Entry], counts: Sequence[Counts], speedups: Sequence[PairedSpeedup | None]
-) -> list[float]:
+@dataclass
+class Run:
+    """A run of a comparison as far as it is known.
+
+    Args:
+        entry: what its column runs.
+        title: what it is called beside the others.
+        counts: of its steps.
+        speedup: over plain decoding, once it was timed.
+        steps: seconds and tokens of each step, as the run took them.
+        written: its new tokens.
+    """
+
+    entry: Entry
+    title: str
+    counts: Counts = field(default_factory=Counts)
+    speedup: PairedSpeedup | None = None
+    steps: list[tuple[float, int]] = field(default_factory=list)
+    written: list[int] = field(default_factory=list)
+
+
+def runs_of(entries: Sequence[Entry]) -> list[Run]:
+    """The runs of some entries, of which nothing is decoded."""
+    return list(map(Run, entries, titles(entries)))
+
+
+def rates(runs: Sequence[Run]) -> list[float]:
     """Tokens per second of each run; nan where nothing was timed."""
     # One rate of plain decoding for all columns, though each was timed against rounds of its own.
-    rounds = [speedup.plain_tokens_per_s for speedup in speedups if speedup]
+    rounds = [run.speedup.plain_tokens_per_s for run in runs if run.speedup]
     found = []
-    for entry, own, speedup in zip(entries, counts, speedups, strict=True):
-        if speedup:
-            found.append(mean(rounds) * speedup.speedup)
-        elif rounds and entry.autoregressive:
+    for run in runs:
+        if run.speedup:
+            found.append(mean(rounds) * run.speedup.speedup)
+        elif rounds and run.entry.autoregressive:
             found.append(mean(rounds))
         else:
-            found.append(own.tokens_per_s)
+            found.append(run.counts.tokens_per_s)
     return found
 
 
@@ -57,69 +82,56 @@ def race_clock(
     return clock
 
 
-def factors(
-    entries: Sequence[Entry], counts: Sequence[Counts], speedups: Sequence[PairedSpeedup | None]
-) -> list[tuple[float, str]]:
+def factors(runs: Sequence[Run]) -> list[tuple[float, str]]:
     """How many times as fast as plain decoding each run is, as a number and as text: of its rounds
     or, where it was not timed, of how fast it decoded. Zero and "" for plain decoding itself and
     where nothing is known."""
-    found = rates(entries, counts, speedups)
+    found = list(zip(runs, rates(runs), strict=True))
     plain = 0.0
-    for entry, rate in zip(entries, found, strict=True):
-        if entry.autoregressive:
+    for run, rate in found:
+        if run.entry.autoregressive:
             plain = rate
     answers = []
-    for entry, rate, speedup in zip(entries, found, speedups, strict=True):
+    for run, rate in found:
         factor, text = 0.0, ""
-        if speedup:
-            factor, text = speedup.speedup, times(speedup)
+        if run.speedup:
+            factor, text = run.speedup.speedup, times(run.speedup)
         # nan, where there is no second step, is not above 0 either
-        elif rate > 0 and plain > 0 and not entry.autoregressive:
+        elif rate > 0 and plain > 0 and not run.entry.autoregressive:
             factor = rate / plain
             text = f"{factor:.1f}"
         answers.append((factor, text))
     return answers
 
 
-def headline(
-    entries: Sequence[Entry],
-    counts: Sequence[Counts],
-    speedups: Sequence[PairedSpeedup | None],
-) -> str:
+def headline(runs: Sequence[Run]) -> str:
     """Who is how many times as fast as plain decoding, the fastest first, and whose order the
-    rounds do not decide, and why a run is slower; empty where nothing is known of plain decoding.
-
-    Args:
-        entries: what the columns run.
-        counts: of each run.
-        speedups: of each run that was timed; of the others it counts how fast they decoded.
-    """
+    rounds do not decide, and why a run is slower; empty where nothing is known of plain
+    decoding."""
     known = []
-    spreads = []
-    found = factors(entries, counts, speedups)
-    for title, (factor, text), speedup in zip(titles(entries), found, speedups, strict=True):
-        if speedup and is_decided(speedup):
-            spreads.append((title, speedup.low, speedup.high))
-            if speedup.high > WIDE * speedup.low:
+    timed = []
+    costs: list[str] = []
+    for run, (factor, text) in zip(runs, factors(runs), strict=True):
+        if run.speedup and is_decided(run.speedup):
+            timed.append((run.title, run.speedup))
+            if run.speedup.high > WIDE * run.speedup.low:
                 text = f"about {text}"
         if text:
-            known.append((factor, title, text))
+            known.append((factor, run.title, text))
+        if 0 < factor < 1:
+            # A step lasts as long as its tokens take at its rate.
+            passes = run.counts.timed_tokens / run.counts.timed_passes / factor
+            unit = "" if costs else " plain passes"
+            costs.append(f"{passes:.1f}{unit} with {run.title}")
     if not known:
         return ""
     (_, title, fastest), *others = sorted(known, reverse=True)
     sentence = f"{title} is {fastest} times as fast as plain decoding"
     for _, other, text in others:
         sentence += f", {other}: {text} times"
-    for (one, low, high), (other, lowest, highest) in combinations(spreads, 2):
-        if low <= highest and lowest <= high:
+    for (one, first), (other, second) in combinations(timed, 2):
+        if first.low <= second.high and second.low <= first.high:
             sentence += f"; {one} and {other} are too close to say which is faster"
-    costs: list[str] = []
-    for title, (factor, _), own in zip(titles(entries), found, counts, strict=True):
-        if 0 < factor < 1:
-            # A step lasts as long as its tokens take at its rate.
-            passes = own.timed_tokens / own.timed_passes / factor
-            unit = "" if costs else " plain passes"
-            costs.append(f"{passes:.1f}{unit} with {title}")
     if costs:
         sentence += f". Here a step costs {', '.join(costs)}"
     return f"{sentence}."
@@ -138,18 +150,16 @@ def times(speedup: PairedSpeedup) -> str:
     return f"{speedup.low:.1f} to {speedup.high:.1f}"
 
 
-def basis(entries: Sequence[Entry], speedups: Sequence[PairedSpeedup | None]) -> str:
+def basis(runs: Sequence[Run]) -> str:
     """What factors, race and table rest on."""
     parts = []
     untimed = []
-    for entry, title, speedup in zip(entries, titles(entries), speedups, strict=True):
-        if speedup:
-            rounds = f"1 round {speedup.speedup:.2f}"
-            if speedup.rounds > 1:
-                rounds = f"{speedup.rounds} rounds {speedup.low:.2f} to {speedup.high:.2f}"
-            parts.append(f"{title} in {rounds} times as fast")
-        elif not entry.autoregressive:
-            untimed.append(title)
+    for run in runs:
+        if run.speedup:
+            speedup = run.speedup
+            parts.append(f"{run.title} {speedup.speedup:.2f} times as fast ({speedup.spread})")
+        elif not run.entry.autoregressive:
+            untimed.append(run.title)
     sentences = []
     if parts:
         sentences.append(

@@ -24,7 +24,6 @@ from ...service.pairs import Pairs
 from ...service.queue import visitor_of
 from ...service.service import RunService
 from ..parts import links, menus, own_pair, presets
-from ..parts.answers import ask_about
 from ..parts.controls import Controls, controls, mark
 from ..parts.frame import Tab
 from ..parts.job import Job
@@ -76,7 +75,7 @@ def build(service: RunService) -> None:
             notice_box = notice(about(opened, ref), elem_id="sv-notice")
             link = links.bar(TITLE, elem_id="sv-link")
         stage_box = stage(service, first.message(ref))
-    linked = links.WithMenus({"models": models, "weights": weights}, settings)
+    linked = links.Linked({"models": models, "weights": weights}, settings)
     links.connect(link, linked, [go.click, prompt.submit])
     boxes = {
         "models": models,
@@ -121,9 +120,11 @@ def events(
         )
 
     checked = [notice_box, boxes["go"], *boxes["choices"], stage_box, *settings.strategies.values()]
-    changing = [*pair_menus, *settings.inputs[1:]]
-    changes = [control.change for control in changing]
-    ask_about(changes, check, [*pair_menus, *settings.inputs], checked, unless=changing)
+    inputs = [*pair_menus, *settings.inputs]
+    # The prompt itself asks nothing while somebody types it; an example that is pressed does.
+    changes = [control.change for control in inputs if control is not settings.prompt]
+    triggers = [*changes, boxes["examples"].select]
+    gr.on(triggers, check, inputs, checked, trigger_mode="always_last", **QUIET)
 
     def switch(models: object, weights: object, prompt: object) -> list[object]:
         """Replace an example prompt by the one that a newly chosen pair opens with."""
@@ -139,23 +140,8 @@ def events(
         picture = recorded(service.pairs, opening.prompt, opening, ref)
         return [opening.prompt, opening.seed, picture or gr.skip()]
 
-    def show_example(
-        event: gr.EventData, models: object, weights: object, *values: object
-    ) -> object:
-        """The recording of the example that was pressed, where there is one."""
-        try:
-            config = settings.read(("any", *values[1:]))
-            ref = service.pairs.find(models, weights)
-        except ValueError:  # which the notice has said already
-            return gr.skip()
-        return recorded(service.pairs, getattr(event, "prompt", ""), config, ref) or gr.skip()
-
-    inputs = [*pair_menus, *settings.inputs]
-    boxes["examples"].select(show_example, inputs, stage_box, **QUIET)
-
-    switch_inputs = [*pair_menus, settings.prompt]
     switched = [settings.prompt, settings.scalars["seed"], stage_box]
-    ask_about([pair_menus[0].input], switch, switch_inputs, switched, unless=switch_inputs)
+    pair_menus[0].input(switch, [*pair_menus, settings.prompt], switched, **QUIET)
 
     async def run(
         request: gr.Request, models: object, weights: object, *values: object

@@ -8,20 +8,18 @@ from collections.abc import Iterator
 from specviz.base.codec import json_data
 from specviz.config.run_config import RunConfig
 from specviz.measure.timing import ROUNDS
-from specviz.proof.same_text import Comparison, comparing, promised
+from specviz.proof.same_text import comparing, promised
 from specviz.record.metrics import Counts
-from specviz.record.step import Step
 from specviz.view.payload import figures, head, message, worth_showing
 from specviz.view.step_payload import step_payload
 
-from ...service.decoding import begin, is_due, timing
-from ...service.failures import reason
+from ...service.decoding import batches, begin, timing
+from ...service.failures import explain
 from ...service.pair_ref import PairRef
 from ...service.queued_run import Note, Turn
 from ...service.run_store import GrowingRun, RunStore
 
 IN_MEMORY = "The weights cannot be kept on disk here, so they are in memory."
-COMPARED_AT_ONCE = 8  # tokens between two messages while a run is compared with plain decoding
 
 
 def decode_run(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterator[str | None]:
@@ -37,84 +35,66 @@ def decode_run(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> I
     run = runs.begin(blank)
     try:
         counts = Counts()
-        unsent = list[Step]()
         # What only the first message has.
         more = {"head": head(config, blank), "models": ref.models, "weights": ref.weights}
         if ref.on_disk and blank.pair.get("offload") is None:
             more["note"] = IN_MEMORY
-
-        def say(state: str, **facts: object) -> str:
-            # Written here, in the thread that decodes: the thread of the server answers all
-            # visitors.
-            payloads = [step_payload(step, config.verifier) for step in unsent]
-            return message(run.name, payloads, state=state, figures=figures(counts), **facts)
-
         try:
-            for step in steps:
-                run.steps.append(step)
-                unsent.append(step)
-                counts += Counts.of((step,))
-                if not is_due(unsent):
+            for unsent in batches(steps):
+                if not unsent:
                     yield None  # nothing to send, but a place where the run can be stopped
                     continue
-                yield say("running", **more)
-                unsent.clear()
+                run.steps += unsent
+                counts += Counts.of(unsent)
+                # Written here, in the thread that decodes: the thread of the server answers all
+                # visitors.
+                payloads = [step_payload(step, config.verifier) for step in unsent]
+                yield message(run.name, payloads, state="running", figures=figures(counts), **more)
                 more = {}
         except Exception as error:
             if not run.steps:
                 raise
-            yield say("error", **more | {"note": f"The run failed. {reason(error)}"})
+            yield message(run.name, state="error", note=explain(error, "The run failed."))
             return
         # Set before timing: who stops that has a whole run all the same.
         run.ended = True
-        if unsent:
-            yield say("running", **more)
+        yield message(run.name, state="running", show=worth_showing(run.steps))
         yield from timed(turn, run, counts)
         yield message(run.name, state="done", speedup=json_data(run.speedup))
         if promised(config.verifier, config.temperature):
+            text = "Comparing with plain decoding."
+            yield message(run.name, same={"kind": "checking", "text": text})
             work = (comparing, config, list(run.trace.tokens))
-            for same in turn.compute(*work, tokens=counts.tokens):
-                yield compared(run, same, counts.tokens)
+            for found in turn.compute(*work, tokens=counts.tokens):
+                same = found
+                yield None
+            kind = "equal" if same.equal else "differs"
+            text = same.sentence(blank.pair.get("dtype"))
+            yield message(run.name, same={"kind": kind, "text": text})
     finally:
         runs.end(run)
 
 
 def timed(turn: Turn, run: GrowingRun, counts: Counts) -> Iterator[str | None]:
     """The messages of a run that is timed against plain decoding, round by round."""
-    note = "Timing the run against plain decoding"
-    yield message(
-        run.name,
-        state="running",
-        note=f"{note}, {ROUNDS} rounds.",
-        timing={"done": 0, "of": ROUNDS},
-        show=worth_showing(run.steps),
-    )
+    yield timing_message(run, counts)
     for speedup in timing(turn, run.blank.config, counts):
         # Between two rounds: the service may let others compute here.
-        if speedup is None:
-            yield None
-            continue
-        run.speedup = speedup
-        yield message(
-            run.name,
-            state="running",
-            note=f"{note}: {speedup.rounds} of {ROUNDS} rounds.",
-            timing={"done": speedup.rounds, "of": ROUNDS},
-            speedup=json_data(speedup),
-            figures=figures(counts, speedup),
-        )
+        run.speedup = speedup or run.speedup
+        yield timing_message(run, counts) if speedup else None
 
 
-def compared(run: GrowingRun, same: Comparison, total: int) -> str | None:
-    """The message on how far a run's text is that of plain decoding."""
-    if same.equal and same.compared < total:
-        if same.compared % COMPARED_AT_ONCE != 1:
-            return None
-        text = f"Comparing with plain decoding: {same.compared} of {total} tokens."
-        return message(run.name, same={"kind": "checking", "text": text})
-    # All tokens were compared, or one differs: this is the last word.
-    text = same.sentence(run.blank.pair.get("dtype"))
-    return message(run.name, same={"kind": "equal" if same.equal else "differs", "text": text})
+def timing_message(run: GrowingRun, counts: Counts) -> str:
+    """The message on how many rounds a run was timed."""
+    done = run.speedup.rounds if run.speedup else 0
+    return message(
+        run.name,
+        state="running",
+        note=f"Timing the run against plain decoding: {done} of {ROUNDS} rounds.",
+        timing={"done": done, "of": ROUNDS},
+        speedup=json_data(run.speedup),
+        figures=figures(counts, run.speedup),
+    )
 
 
 def page_message(item: str | Note) -> str:

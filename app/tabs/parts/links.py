@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import count
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 import gradio as gr
@@ -22,7 +22,6 @@ from specviz.config.strategy import REGISTRIES, strategy_of
 from specviz.view.web import asset
 
 from . import menus
-from .answers import UNCHANGED, ask_about
 from .opening import OLD
 from .stage import sentence as notice_value
 from .web import QUIET, component
@@ -45,7 +44,6 @@ OTHERS = (
     "again",
 )
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-FLAGS = {"true": True, "1": True, "false": False, "0": False}
 REASONS = {  # why controls are set, where it is no link of somebody
     "run": "All settings are those of the opened run.",
     "shared": "This run was shared; it is computed again.",
@@ -55,21 +53,12 @@ REASONS = {  # why controls are set, where it is no link of somebody
 _copies = count(1)
 
 
-class Linked(Protocol):
-    """The controls that a link can set, by name, and what their values stand for;
-    `controls.Controls` is one."""
-
-    @property
-    def named(self) -> dict[str, gr.components.Component]: ...
-
-    def read(self, values: Sequence[object]) -> object: ...
-
-
-class WithMenus(NamedTuple):
-    """The controls of runs, and before them menus that are not a part of their configuration."""
+class Linked(NamedTuple):
+    """What a link can set: the controls of runs (of `Controls` or of Compare's `Settings`), and
+    before them menus that are not a part of their configuration."""
 
     menus: dict[str, gr.components.Component]
-    settings: Linked
+    settings: Any
 
     @property
     def named(self) -> dict[str, gr.components.Component]:
@@ -110,8 +99,6 @@ def text_of(control: gr.components.Component, value: object) -> str:
         return strategy_of(control.kind, value).to_text(defaults=True)
     if value is None:
         return ""
-    if isinstance(value, bool):
-        return str(value).lower()
     if isinstance(value, float):
         return repr(value).removesuffix(".0")
     return str(value)
@@ -213,10 +200,6 @@ def value_of(control: gr.components.Component, text: str, changes: list[str]) ->
             if text not in offered and not (hasattr(control, "accepts") and control.accepts(text)):
                 raise ValueError(f"{control.label} {quoted(text)} is not one of the choices")
             return text
-        case gr.Checkbox():
-            if text.lower() not in FLAGS:
-                raise ValueError(f"{control.label} must be true or false; got {quoted(text)}")
-            return FLAGS[text.lower()]
         case gr.Slider() | gr.Number():
             if not NUMBER.fullmatch(text.strip()):
                 raise ValueError(f"{control.label} must be a number; got {quoted(text)}")
@@ -300,6 +283,6 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None
             return notice_value("error", str(error))
 
     filled = [button, *controls]
-    ask_about([button.select], open_link, controls, filled, controls, UNCHANGED)
+    button.select(open_link, controls, filled, **QUIET)
     button.click(copy_link, controls, button, **QUIET)
     gr.on(begins, None, None, button, js="() => '{}'", **QUIET)

@@ -72,13 +72,8 @@ interface Sent {
 interface Figures {
   tokens: number;
   passes: number;
-  accepted: number;
-  compared: number;
   per_pass: number | null;
-  acceptance: number | null;
   rate: number | null;
-  step_ms: number | null;
-  step_parts: (number | null)[];
   drafters: Record<string, string>;
   table: [string, string, string][];
 }

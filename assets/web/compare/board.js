@@ -116,9 +116,8 @@ export function compareBoard(element, server, settings = () => undefined) {
   });
 
   /** @param {Column} column @param {import('./types.js').ColumnUpdate} update */
-  function apply(column, { state, note, steps, clock: ends = [] }) {
+  function apply(column, { state, steps, clock: ends = [] }) {
     if (state) column.state = state;
-    if (note) column.note = note;
     if (steps) steps.forEach((step, i) => column.add(step, ends[i]));
     else if (ends.length) column.ends = ends.map(([seconds]) => seconds);
     // Only the end of a text is no text.

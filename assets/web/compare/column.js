@@ -62,7 +62,6 @@ export function runColumn(about, run, parent, { seek, announce }) {
     ends: /** @type {number[]} */ ([]),
     totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
     state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'),
-    note: '',
     factor: '', // over plain decoding
     add,
     show,
@@ -146,17 +145,15 @@ export function nodeText(step, key, plain) {
 
 /**
  * How far a run is when its step `at` was the last to end.
- * @param {Pick<Column, 'state' | 'note' | 'steps' | 'ends' | 'totals' | 'factor'>} column
+ * @param {Pick<Column, 'state' | 'steps' | 'ends' | 'totals' | 'factor'>} column
  * @param {number} at
  */
-export function clockText({ state, note, steps, ends, totals, factor }, at) {
-  const failed = state === 'error' ? `This run failed. ${note}` : '';
-  if (!steps.length) return failed || 'no step yet';
+export function clockText({ state, steps, ends, totals, factor }, at) {
+  if (!steps.length) return 'no step yet';
   const written = totals[at] ?? 0;
   if (at === steps.length - 1 && state === 'done') {
     const time = factor ? `, ${ends[at].toFixed(3)} s` : ''; // which is final once there is one
     return `${written} tokens in ${steps.length} steps${time}`;
   }
-  const place = `${written} of ${totals.at(-1)} tokens, step ${at + 1} of ${steps.length}`;
-  return failed ? `${place}. ${failed}` : place;
+  return `${written} of ${totals.at(-1)} tokens, step ${at + 1} of ${steps.length}`;
 }

@@ -1,7 +1,7 @@
 // What the server sends of a comparison, as app/tabs/compare/messages.py writes it.
 
 /** How a run stands. */
-export type State = 'waiting' | 'running' | 'done' | 'error';
+export type State = 'waiting' | 'running' | 'done';
 
 /** What one column runs. */
 export interface About {
@@ -34,7 +34,6 @@ export interface Row {
 export interface ColumnUpdate {
   at: number;
   state?: State;
-  note?: string;
   steps?: Sent[];
   /** Seconds and tokens by the end of each of these steps; of all steps where none is new. */
   clock?: [number, number][];

@@ -17,7 +17,7 @@ const LOOK = 1000; // milliseconds between two looks at how far a model is
  * @param {{ prompt: string, examples: Record<string, Examples> }} options `prompt` selects its box
  * @param {string} first the models that the page opens with
  * @param {Ask | undefined} preparing how far the model is that the page opens with
- * @param {(prompt: string) => void} pressed asks for the recording of an example
+ * @param {() => void} pressed asks about the settings, which have another prompt now
  */
 export function promptHelp(element, { prompt, examples }, first, preparing, pressed) {
   const $ = finder(element);
@@ -46,7 +46,7 @@ export function promptHelp(element, { prompt, examples }, first, preparing, pres
     if (!box) return;
     box.value = text;
     box.dispatchEvent(new Event('input', { bubbles: true }));
-    pressed(text);
+    setTimeout(pressed); // once the page has what the box holds
   }
 
   /** Shows how far the model is, until it is there; another takes its place where it cannot be. */

@@ -16,7 +16,7 @@ from app.service.loading import Loading
 from app.service.pair_ref import SMOLLM2, TALES, PairRef
 from app.service.queue import Visitor
 from app.service.queued_run import Turn
-from app.service.run_store import GrowingRun, RunStore
+from app.service.run_store import RunStore
 from app.service.service import RunService
 from app.tabs import explore
 from app.tabs.explore import prompts, recordings
@@ -25,7 +25,6 @@ from app.tabs.parts.controls import Controls
 from specviz.config import run_config as configuration
 from specviz.drafters import DRAFTERS
 from specviz.models.catalogue import default_drafter
-from specviz.proof.same_text import comparing
 from specviz.record.vectors import stored
 from specviz.view.payload import settings_text
 from specviz.view.step_payload import step_payload
@@ -74,7 +73,6 @@ def test_the_numbers_of_a_timed_run_are_of_one_measurement():
         numbers, timed = data["figures"], data["speedup"]
         assert numbers["rate"] == pytest.approx(timed["tokens_per_s"], rel=1e-4)
         assert numbers["tokens"] / numbers["rate"] == pytest.approx(timed["seconds"], rel=1e-4)
-        assert sum(numbers["step_parts"]) == pytest.approx(numbers["step_ms"], rel=1e-3)
 
 
 def merged(messages):
@@ -187,22 +185,9 @@ def test_same_seed_same_text_is_said_where_it_is_promised(verifier, temperature,
     done = next(i for i, update in enumerate(sent) if update.get("state") == "done")
     said = [update["same"] for update in sent[done + 1 :]]
     assert not any("same" in update for update in sent[: done + 1])
-    assert [same["kind"] for same in said] == (["checking"] * 4 + ["equal"] if promised else [])
+    assert [same["kind"] for same in said] == (["checking", "equal"] if promised else [])
     if promised:
         assert said[-1]["text"] == "Same seed, same text: all 30 tokens equal plain decoding."
-
-
-def test_a_difference_is_told_with_its_margin():
-    pair = specviz.toy_pair(vocab=12)
-    written = list(specviz.autoregress(pair, CONFIG).tokens)
-    written[7] = (written[7] + 1) % 12
-    (*_, same) = comparing(pair, CONFIG, written)
-    run = GrowingRun("run", specviz.run(pair, CONFIG))
-    last = json.loads(explore.messages.compared(run, same, len(written)))["same"]
-    assert (
-        last["kind"] == "differs"
-        and "up to token 7; there the two best candidates were" in last["text"]
-    )
 
 
 def test_every_preset_and_example_answers_at_once_with_both_pairs():
@@ -273,7 +258,7 @@ def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplo
         and sentence in sent[-1]["note"]
         and "secret" not in sent[-1]["note"]
     )
-    assert "a run failed" in caplog.text
+    assert ("The run failed." in caplog.text) == isinstance(error, RuntimeError)
 
 
 def test_a_prompt_that_is_too_long_is_rejected_before_the_run():

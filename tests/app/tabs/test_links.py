@@ -29,7 +29,7 @@ def page():
     with gr.Blocks():
         settings = controls(gr.Textbox("a b c", label="Prompt"))
         models = gr.Dropdown(["Embedded pair", "Other"], value="Embedded pair", label="Model pair")
-    return links.WithMenus({"models": models}, settings)
+    return links.Linked({"models": models}, settings)
 
 
 def start(page):

@@ -165,13 +165,6 @@ class CostTable(Record):
         first = seconds[0] + self.opening_s
         return tuple(round(each / self.plain_s, 3) for each in (first, *seconds))
 
-    @property
-    def display_unit(self) -> tuple[str, float]:
-        """The unit to show times in, and how many of it make one of the columns'."""
-        if self.unit == "s":
-            return "ms", 1000.0
-        return "target passes", 1.0
-
     @model_validator(mode="after")
     def _check(self) -> CostTable:
         of_sizes = (self.sizes, self.target_s, self.overhead_s)

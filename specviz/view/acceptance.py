@@ -17,7 +17,7 @@ def plot_acceptance(vectors: Sequence[AcceptanceVector]) -> go.Figure:
         vectors: measured vectors, with intervals where they have them.
     """
     if not vectors:
-        return theme.empty("No acceptance vector. Measure one with `specviz calibrate`.")
+        raise ValueError("There is no acceptance vector. Measure one with `specviz calibrate`.")
     fig = theme.figure("k, rank of the guess for one token", "share accepted, P[k]")
     rules = [vector.verifier for vector in vectors]
     for place, vector in enumerate(vectors):

@@ -26,16 +26,14 @@ def plot_cost(tables: Mapping[str, CostTable]) -> go.Figure:
     fig = theme.figure(TREE_SIZE, "time, one node = 1")
     theme.explain_marks(fig, "bar: middle half of the timed passes")
     for place, (name, table) in enumerate(tables.items()):
-        unit, scale = table.display_unit
         # Relative to one node, so that machines of very different speed share an axis.
         one = table.target_s[0]
         times = [seconds / one for seconds in table.target_s]
         spread = np.array(table.spread.get("target") or [(s, s) for s in table.target_s]) / one
         bars = theme.error_bars(times, *spread.T.tolist())
-        label = f"{name}: {scale * one:.3g} {unit} for one node"
         style = theme.machine_series(name, place)
         style["line"]["dash"] = "dash" if table.projection else "solid"
-        theme.curve(fig, table.sizes, times, label, style, "%{x} nodes: %{y:.2f} ×", error_y=bars)
+        theme.curve(fig, table.sizes, times, name, style, "%{x} nodes: %{y:.2f} ×", error_y=bars)
     theme.logarithmic("x", fig, powers_of_two(fig))
     theme.logarithmic("y", fig, theme.FACTORS)
     return theme.label_lines(fig)
@@ -99,7 +97,7 @@ def plot_predicted(groups: Mapping[str, Sequence[Point]]) -> go.Figure:
         groups: name of the machine -> timed trees (Sequoia, figure 4).
     """
     if not any(groups.values()):
-        return theme.empty("Nothing was timed.")
+        raise ValueError("There must be at least one timed tree.")
     fig = theme.figure(TREE_SIZE, "times as fast as plain decoding")
     theme.explain_marks(fig, "○ predicted  ■ timed (bar: range)")
     for place, (machine, group) in enumerate(groups.items()):

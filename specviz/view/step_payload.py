@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from ..base.codec import JsonObject, json_data
 from ..drafters import DRAFTERS
-from ..record.metrics import COMPARED
-from ..record.step import BEST, Step
-from ..tree import Topology
+from ..record.step import Step
 from ..verifiers.base import Verifier
 
 # Fields of a `Step` that the page has under the same name.
@@ -44,7 +42,7 @@ def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
         "q": step.draft_prob,
         "p": step.target_prob,
         "accept": step.accept_prob,
-        "order": step.order or order_of(step, verifier),
+        "order": step.order,
         "sentences": list(sentences),
         "why": why,
         "growth": growth_payload(step),
@@ -61,7 +59,7 @@ def explained(step: Step, node: int, verifier: Verifier | None, names_drafters: 
     if verifier is None:
         return ""
     try:
-        sentences = [verifier.explain(step, node), limited(step, node)]
+        sentences = [verifier.explain(step, node)]
         if names_drafters:
             sentences.append(guessed(step, node))
         return " ".join(filter(None, sentences))
@@ -69,47 +67,8 @@ def explained(step: Step, node: int, verifier: Verifier | None, names_drafters: 
         return ""
 
 
-def limited(step: Step, node: int) -> str:
-    """What the best of all lossless rules would have accepted, of a node whose siblings were all
-    rejected with it; "" where that is not recorded."""
-    above = step.parents[node]
-    if step.outcome[node] != "rejected" or above not in step.detail:
-        return ""
-    best = step.detail[above].facts.get(BEST)
-    if best is None:
-        return ""
-    count = step.parents.count(above)
-    guesses = "its guess" if count == 1 else f"one of its {count} guesses"
-    # A rule that weighs whole paths may accept more here, and less above.
-    return (
-        "Over all draws, a lossless rule that decides at this node alone accepts "
-        f"{guesses} with probability at most {best:.3f}."
-    )
-
-
-def order_of(step: Step, verifier: Verifier | None) -> list[int]:
-    """The order in which the rule tried the nodes of a step that was recorded without it: down from
-    the root, or with the nodes below a node before it."""
-    children = Topology(step.parents).children
-
-    def below(node: int) -> list[int]:
-        # Records before the order was kept say only what became of each node.
-        tried = [child for child in children[node] if step.outcome[child] in COMPARED]
-        leaves_first = verifier is not None and verifier.leaves_first
-        order = []
-        if not leaves_first:
-            order = list(tried)
-        for child in tried:
-            order += below(child)
-            if leaves_first:
-                order.append(child)
-        return order
-
-    return below(0)
-
-
 def guessed(step: Step, node: int) -> str:
-    """The drafter of a node and how it drafted it; "" if it is unknown."""
+    """The drafter of a node, and where it had seen the token before; "" if it is unknown."""
     name = None
     if node < len(step.drafter):
         name = step.drafter[node]
@@ -118,27 +77,9 @@ def guessed(step: Step, node: int) -> str:
         return ""
     guess = step.growth.guesses.get(node, {})
     words = f"Drafted by {DRAFTERS[name].title_in_sentence}"
-    depth = 0
-    above = node
-    while above:
-        above = step.parents[above]
-        depth += 1
-    if name == "medusa":
-        words += f": head {depth}, which only depends on the text before the last token"
-    elif name == "eagle":
-        if step.parents[node] == 0:
-            words += " from the target’s hidden state"
-        else:
-            words += " from a hidden state that it predicted itself"
-    elif name == "block":
-        words += f": place {depth} of the positions that one pass predicts"
-    elif "order" in guess:
-        last = "no history"
-        if guess["order"] != 0:
-            last = f"the last {guess['order']:d} tokens"
-        words += f": seen {guess['seen']:d} times after {last}"
-    elif "match" in guess:
-        words += f": seen {guess['seen']:d} times after the last {guess['match']:d} tokens"
+    after = guess.get("order", guess.get("match"))
+    if after is not None:
+        words += f": seen {guess['seen']:d} times after the last {after:d} tokens"
         words += f", for instance in {guess['where']}" if guess.get("where") else ""
         words += f", line {guess['line']:d}" if "line" in guess else ""
     return words.replace("seen 1 times", "seen once").replace("last 1 tokens", "last token") + "."

@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from itertools import chain
 
+import numpy as np
 import plotly.graph_objects as go
 
 from ..verifiers import VERIFIERS
@@ -64,17 +65,6 @@ def figure(x: str, y: str) -> go.Figure:
     return fig
 
 
-def empty(sentence: str) -> go.Figure:
-    """An empty figure with a message."""
-    fig = figure("", "")
-    fig.update_xaxes(visible=False)
-    fig.update_yaxes(visible=False)
-    fig.add_annotation(
-        text=sentence, showarrow=False, font={"size": 15, "color": TEXT}, xref="paper", yref="paper"
-    )
-    return fig
-
-
 def series(place: int) -> dict:
     """Colour, dash and mark of the series at a place; a colour that comes again has an open
     mark."""
@@ -104,15 +94,10 @@ def error_bars(
     values: Sequence[float], low: Sequence[float | None], high: Sequence[float | None]
 ) -> dict:
     """Error bars from intervals; none where there is None."""
-
-    def lengths(ends: Sequence[float | None], sign: int) -> list[float | None]:
-        spans: list[float | None] = []
-        for value, end in zip(values, ends, strict=True):
-            spans.append(None if end is None else max(0.0, sign * (end - value)))
-        return spans
-
     bars = {"type": "data", "symmetric": False, "thickness": 1, "width": 3}
-    return bars | {"array": lengths(high, 1), "arrayminus": lengths(low, -1)}
+    # nan for None, which is drawn as nothing
+    below, above = np.abs(np.array([low, high], dtype=float) - values).tolist()
+    return bars | {"array": above, "arrayminus": below}
 
 
 def curve(

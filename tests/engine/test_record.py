@@ -1,6 +1,5 @@
 """Traces: round trip, and every kind of damage answered by a sentence."""
 
-import dataclasses
 import json
 import pickle
 
@@ -11,7 +10,6 @@ import specviz
 from specviz.base import codec
 from specviz.base.files import TRACES
 from specviz.record.metrics import Counts
-from specviz.view.step_payload import order_of
 
 FORMER_NAMES = {"pieces": "emitted_texts", "target_prob_plain": "target_prob_at_1"}
 
@@ -58,14 +56,6 @@ def test_a_step_holds_the_order_of_tries(rule):
         for node, parent in enumerate(step.parents):
             if node in place and parent in place:
                 assert (place[node] < place[parent]) == (rule == "traversal")
-
-
-@pytest.mark.parametrize("rule", ["sequoia", "traversal"])
-def test_a_record_without_the_order_of_tries_gets_the_order_of_its_rule(rule):
-    config = specviz.RunConfig("abc", "k-ary:width=2,depth=3", rule, max_new_tokens=40)
-    for step in specviz.speculate(specviz.toy_pair(vocab=5), config):
-        earlier = order_of(dataclasses.replace(step, order=()), config.verifier)
-        assert [node for node in earlier if node in step.order] == list(step.order)
 
 
 @pytest.mark.parametrize(

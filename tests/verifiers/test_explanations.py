@@ -10,7 +10,6 @@ import pytest
 import specviz
 from specviz.decode import speculate
 from specviz.record.step import BEST
-from specviz.view.step_payload import explained
 from tests.growing import BUILDERS, VERIFIERS
 
 
@@ -159,18 +158,13 @@ def test_the_race_shows_who_arrives_when():
 def test_a_rejected_token_comes_with_the_best_possible(verifier):
     """What no rule can accept more of, at a node whose children were all rejected."""
     seen = 0
-    for rule, step in steps_of(verifier):
+    for _, step in steps_of(verifier):
         last = (0, *step.path)[-1]
         children = [node for node, parent in enumerate(step.parents) if parent == last]
         if not children:
             continue
         best = step.detail[last].facts[BEST]
         assert 0 <= best <= 1
-        sentence = explained(step, children[0], rule, False)
-        assert "Over all draws" in sentence, "the children here may be others"
-        guesses = "one of its" if len(children) > 1 else "its guess"
-        assert f"at this node alone accepts {guesses}" in sentence
-        assert f"with probability at most {best:.3f}." in sentence
         if verifier == "target-match":  # the children are given, and so is their mass
             assert best == pytest.approx(sum(step.target_prob[node] for node in children))
         elif verifier == "speculative-sampling":  # one draw: 1 - TV

@@ -7,7 +7,6 @@ import pytest
 
 import specviz
 from specviz.base import codec
-from specviz.tree import Topology
 from specviz.view import payload, step_payload
 from specviz.view.payload import described
 from tests.growing import BUILDERS
@@ -143,17 +142,10 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
             for node in range(1, len(step.parents)):
                 sentence = sent["sentences"][sent["why"][node]]
                 said = "".join(sentence.partition("Drafted by")[1:])
-                depth = Topology(step.parents).depth[node]
-                if step.drafter[node] == "medusa":
-                    assert f"head {depth}," in said
                 if step.drafter[node] in ("ngram", "retrieval"):
                     assert ": seen " in said and ("for instance in" in said) == (
                         step.drafter[node] == "retrieval"
                     )
-                if step.drafter[node] == "block":
-                    assert f": place {depth} of the positions" in said
-                if step.drafter[node] == "eagle":
-                    assert said.endswith("that it predicted itself.") == (depth > 1)
                 names = [
                     title for title in wanted - {None} if said.startswith(f"Drafted by {title}")
                 ]

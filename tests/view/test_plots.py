@@ -48,8 +48,8 @@ def test_every_figure_has_axes_data_and_a_table(name):
 
 @pytest.mark.parametrize("name", EMPTY)
 def test_empty_data_gives_a_sentence(name):
-    figure = plot(name, EMPTY[name])
-    assert not figure.data and figure.layout.annotations[0].text.endswith(".")
+    with pytest.raises(ValueError, match="There "):
+        plot(name, EMPTY[name])
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,6 @@ def test_predicted_orders_points_and_says_what_its_marks_are():
 def test_cost_is_relative_to_one_node():
     gpu, flat = plot("cost", DATA["cost"]).data
     assert gpu.y[0] == flat.y[0] == 1 and dict(zip(flat.x, flat.y, strict=True))[16] == 2
-    assert "target passes" in flat.name and "ms" in gpu.name
 
 
 @pytest.mark.parametrize("name", ["cost", "sizes", "predicted"])

@@ -16,7 +16,6 @@ from specviz.base.progress import Progress
 from specviz.measure.cost_table import CostTable
 from specviz.measure.this_machine import MachineMeasurement, measure_machine
 from specviz.record.vectors import find_vector, stored
-from specviz.verifiers import VERIFIERS
 from specviz.view.figures import plot
 
 from ...service.failures import explain
@@ -47,7 +46,7 @@ OPENING_TEMPERATURE = 0.6  # that of Explore
 MEASURED = f"in memory, measured {HERE}"
 VECTORS = stored(DRAFTER, PAIR)
 TEMPERATURES = sorted({one.temperature or 0.0 for one in VECTORS})
-RULES = tuple(dict.fromkeys(one.verifier for one in VECTORS if one.verifier != "exact-match"))
+RULES = (recorded.RULE, "specinfer", "target-match")  # whose acceptance is drawn
 
 
 def build(service: RunService) -> None:
@@ -66,47 +65,33 @@ def build(service: RunService) -> None:
     line = status("sv-measure-status", "Measuring takes 2 to 3 minutes on two cores.")
     # The page itself keeps what was measured for it, as JSON.
     measurement = gr.Textbox("", visible="hidden", elem_id="sv-measured")
-    first = contents(OPENING_TEMPERATURE, [recorded.RULE], None)
+    first = contents(OPENING_TEMPERATURE, None)
     with gr.Column(elem_classes="sv-figures"):
         cards = {}
         for name, (_, question, explanation) in QUESTIONS.items():
             cards[name] = Card(name, question, explanation, first[name])
-        with cards["acceptance"].column:
-            rules = gr.Dropdown(
-                [(VERIFIERS[name].title, name) for name in RULES],
-                value=[recorded.RULE],
-                multiselect=True,
-                filterable=False,
-                label="Rules in this figure",
-                elem_id="sv-rules",
-            )
     outputs = [line, measurement, *chain.from_iterable(card.outputs for card in cards.values())]
 
-    def filled(value: object, names: object, result: MachineMeasurement | None) -> dict:
+    def filled(value: object, result: MachineMeasurement | None) -> dict:
         updates: dict[gr.components.Component, object] = {}
-        for name, content in contents(checked(value), names, result).items():
+        for name, content in contents(checked(value), result).items():
             updates |= cards[name].fill(content)
         return updates
 
-    def draw(value: object, names: object, measured_here: object) -> dict:
+    def draw(value: object, measured_here: object) -> dict:
         try:
             result = None
             if measured_here:
                 result = codec.read(MachineMeasurement, measured_here, "measured")
-            return filled(value, names, result)
+            return filled(value, result)
         except Exception as error:
             return {line: status_text(explain(error, "The figures could not be drawn."), "error")}
 
-    gr.on(
-        [temperature.change, rules.change],
-        draw,
-        [temperature, rules, measurement],
-        outputs,
-        trigger_mode="always_last",
-        **QUIET,
+    temperature.change(
+        draw, [temperature, measurement], outputs, trigger_mode="always_last", **QUIET
     )
 
-    async def run(request: gr.Request, value: object, names: object) -> AsyncIterator[dict]:
+    async def run(request: gr.Request, value: object) -> AsyncIterator[dict]:
         try:
             result: MachineMeasurement | None = None
             items = service.stream(
@@ -128,7 +113,7 @@ def build(service: RunService) -> None:
                     # Drawn once the costs are complete, and again once all trees are timed.
                     if item.result and (result is None or item.done == item.total):
                         result = item.result
-                        yield filled(value, names, result) | {measurement: codec.dumps(result)}
+                        yield filled(value, result) | {measurement: codec.dumps(result)}
             yield {line: status_text(f"Measured {HERE}.")}
         except Exception as error:
             text = explain(error, "The measurement failed. The figures are unchanged.")
@@ -139,7 +124,7 @@ def build(service: RunService) -> None:
         f"Stopped. Only figures whose measurement was complete show {MACHINE}; the line under "
         "each answer names its source."
     )
-    Job(stop, {line: text}).bind(go.click, run, [temperature, rules], outputs)
+    Job(stop, {line: text}).bind(go.click, run, [temperature], outputs)
 
 
 def measure(turn: Turn, temperature: float) -> Iterator[Progress[MachineMeasurement | None]]:
@@ -201,9 +186,7 @@ def contents_list() -> str:
     return html + "</nav>"
 
 
-def contents(
-    temperature: float, rules: object, result: MachineMeasurement | None
-) -> dict[str, Content]:
+def contents(temperature: float, result: MachineMeasurement | None) -> dict[str, Content]:
     """What every card shows, by its name."""
     past = recorded.read()
     memory = past.costs["memory"]
@@ -243,7 +226,7 @@ def contents(
         "acceptance": card(
             memory,
             accepted_by_rank(acceptance.plan),
-            draw_acceptance(temperature, rules),
+            draw_acceptance(temperature),
             f"recorded at {acceptance.positions:,} positions",
             at,
         ),
@@ -275,10 +258,9 @@ def checked(temperature: object) -> float:
     return float(temperature)
 
 
-def draw_acceptance(temperature: float, rules: object) -> go.Figure:
+def draw_acceptance(temperature: float) -> go.Figure:
     """The stored vectors of some rules; at temperature 0 all rules accept the same tokens."""
-    chosen = [name for name in RULES if isinstance(rules, list) and name in rules]
-    found = [replace(find_vector(VECTORS, name, temperature), verifier=name) for name in chosen]
+    found = [replace(find_vector(VECTORS, name, temperature), verifier=name) for name in RULES]
     return plot("acceptance", found)
 
 

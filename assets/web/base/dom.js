@@ -34,7 +34,7 @@ function assign(element, attributes) {
 export function button(text, act, kind = '') {
   const element = make('button', text, kind);
   element.type = 'button';
-  if (act) element.addEventListener('click', act);
+  if (act) element.onclick = act;
   return element;
 }
 
@@ -103,7 +103,7 @@ export function say(node, text) {
 export function slider({ min = 0, max, step, value }, changed) {
   // the value last, since it is cut to the range
   const input = make('input', '', { class: 'sv-track', type: 'range', min, max, step, value });
-  input.addEventListener('input', () => changed(Number(input.value)));
+  input.oninput = () => changed(Number(input.value));
   return input;
 }
 

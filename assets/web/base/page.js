@@ -53,11 +53,11 @@ export function onceAFrame(draw) {
  * @param {(file: File) => void} open
  */
 export function opensFiles(element, { button, input, isVisible }, open) {
-  button.addEventListener('click', () => input.click());
-  input.addEventListener('change', () => {
+  button.onclick = () => input.click();
+  input.onchange = () => {
     if (input.files?.length) open(input.files[0]);
     input.value = ''; // so that the same file can be chosen again
-  });
+  };
   /** @param {DragEvent} event */
   function onDrag(event) {
     const carries = isVisible() && (event.dataTransfer?.types.includes('Files') ?? false);
@@ -71,11 +71,11 @@ export function opensFiles(element, { button, input, isVisible }, open) {
 }
 
 /**
- * A menu closes when something in it or beside it is pressed, or with Escape.
+ * What opens over the page closes when something beside it is pressed, or with Escape; a menu also
+ * when something in it is.
  * @param {HTMLDetailsElement} details
- * @param {Iterable<HTMLElement>} [closing] what in it closes it, all buttons by default
  */
-export function menu(details, closing = details.querySelectorAll('button')) {
+export function menu(details) {
   const summary = /** @type {HTMLElement} */ (details.firstElementChild);
   function close() {
     const wasOpen = details.open;
@@ -83,10 +83,12 @@ export function menu(details, closing = details.querySelectorAll('button')) {
     if (wasOpen) summary.focus();
     return wasOpen;
   }
-  onPage(details, 'pointerdown', event => {
-    if (!details.contains(event.target)) details.open = false;
+  onPage(details, 'pointerdown', ({ target }) => {
+    if (!details.contains(target)) details.open = false;
   });
-  for (const button of closing) button.addEventListener('click', close);
+  details.onclick = (/** @type {any} */ { target }) => {
+    if (target.closest('.sv-menu button')) close();
+  };
   closedByEscape(details, 'menu', close);
   return details;
 }
@@ -138,7 +140,7 @@ export function turnsPages(box) {
     const [at, all] = [box.scrollTop, box.scrollHeight].map(y => Math.round(y / box.clientHeight));
     box.dataset.page = `${at + 1} of ${all}`;
   }
-  box.addEventListener('scroll', count);
+  box.onscroll = count;
   onResize(box, count);
   return turn;
 }

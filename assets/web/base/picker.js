@@ -2,7 +2,7 @@
 // value is the strategy as text, such as "sequoia:size=16,depth=6", without the parameters that
 // have their defaults.
 
-import { make, slider } from './dom.js';
+import { make, queryAll, slider } from './dom.js';
 
 /**
  * @typedef {object} Field
@@ -58,50 +58,40 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
   const fold = make('details', [make('summary', 'Parameters'), fields]);
   fold.open = !folded;
   root.replaceChildren(make('label', [make('span', label), select], 'sv-parameter'), fold);
-  let values = /** @type {Record<string, string>} */ ({}); // parameters of the chosen one
   const chosen = () => strategies.find(({ name }) => name === select.value) ?? strategies[0];
-  const send = () => change(join(chosen(), values));
 
-  /** A parameter with its inputs and what it means. @param {Field} field */
-  function rowOf(field) {
-    const help = make('small', field.help, { id: `sv-parameter-${++ids}` });
-    const inputs = inputsOf(field, values[field.name] ?? field.value, text => {
-      values[field.name] = text;
-      send();
-    });
-    for (const input of inputs) {
-      const part = input.type === 'range' ? ', slider' : '';
-      input.setAttribute('aria-describedby', help.id);
-      input.setAttribute('aria-label', field.label + part);
-    }
-    return make('label', [make('span', field.label), ...inputs, help], 'sv-parameter');
+  /** The strategy's text: its parameters are what their inputs hold. */
+  function textNow() {
+    const values = queryAll(fields, '[name]').map(({ name, type, value, checked }) => [
+      name,
+      type === 'checkbox' ? String(checked) : value.trim(),
+    ]);
+    return join(chosen(), Object.fromEntries(values));
   }
 
-  function showFields() {
-    const rows = chosen().fields.map(rowOf);
+  /** @param {Record<string, string>} [values] those that are not the default */
+  function showFields(values = {}) {
+    const rows = chosen().fields.map(field => rowOf(field, values[field.name] ?? field.value));
     fields.replaceChildren(...rows.slice(0, FIRST));
     fold.hidden = !rows.length;
     if (rows.length <= FIRST) return;
     const summary = make('summary', 'More');
-    const more = make('details', [summary, ...rows.slice(FIRST)], 'sv-parameters');
-    fields.append(more);
+    fields.append(make('details', [summary, ...rows.slice(FIRST)], 'sv-parameters'));
   }
 
-  select.addEventListener('change', () => {
-    values = {};
-    showFields();
-    send();
+  root.addEventListener('change', ({ target }) => {
+    if (target === select) showFields();
+    change(textNow());
   });
 
   return {
     /** @param {string} text */
     receive(text) {
-      const strategy = split(text);
-      if (!strategies.some(({ name }) => name === strategy.name)) return;
-      if (text === join(chosen(), values) && fields.children.length) return;
-      select.value = strategy.name;
-      values = strategy.values;
-      showFields();
+      const { name, values } = split(text);
+      if (!strategies.some(strategy => strategy.name === name)) return;
+      if (text === textNow() && fields.children.length) return;
+      select.value = name;
+      showFields(values);
     },
     /** @param {Record<string, string>} marks */
     mark(marks) {
@@ -116,40 +106,37 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
   };
 }
 
+/** A parameter with its inputs and what it means. @param {Field} field @param {string} value */
+function rowOf(field, value) {
+  const help = make('small', field.help, { id: `sv-parameter-${++ids}` });
+  const inputs = inputsOf(field, value);
+  for (const input of inputs) {
+    const part = input.type === 'range' ? ', slider' : '';
+    input.setAttribute('aria-describedby', help.id);
+    input.setAttribute('aria-label', field.label + part);
+  }
+  return make('label', [make('span', field.label), ...inputs, help], 'sv-parameter');
+}
+
 /**
- * The inputs of a parameter; a number has a slider and a box.
+ * The inputs of a parameter, one of which has its name; a number has a slider, too.
  * @param {Field} field
  * @param {string} value
- * @param {(text: string) => void} change
- * @returns {(HTMLInputElement | HTMLSelectElement)[]}
+ * @returns {HTMLInputElement[]}
  */
-function inputsOf(field, value, change) {
-  if (field.type === 'choice') {
-    const options = field.options ?? [];
-    const select = make('select', options.map(option => new Option(option, option)));
-    select.value = value;
-    select.addEventListener('change', () => change(select.value));
-    return [select];
-  }
-  const box = make('input');
-  if (field.type === 'flag') {
-    box.type = 'checkbox';
-    box.checked = value === 'true';
-    box.addEventListener('change', () => change(String(box.checked)));
-    return [box];
-  }
-  const { min = 0, max = 1, step = 1 } = field;
-  if (field.type === 'number' && !field.word)
-    Object.assign(box, { type: 'number', min, max, step: step === 1 ? 1 : 'any' });
-  box.value = value;
-  box.addEventListener('change', () => change(box.value.trim()));
-  if (field.type === 'text') return [box];
+function inputsOf({ name, type, options = [], min = 0, max = 1, step = 1, word }, value) {
+  /** @type {any} */
+  const box = make(type === 'choice' ? 'select' : 'input', options.map(text => new Option(text)));
+  if (type === 'flag') Object.assign(box, { type: 'checkbox', checked: value === 'true' });
+  if (type === 'number' && !word)
+    Object.assign(box, { type, min, max, step: step === 1 ? 1 : 'any' });
+  Object.assign(box, { name, value });
+  if (type !== 'number') return [box];
   const track = slider({ min, max, step, value: Number(value) }, at => {
-    box.value = String(at);
+    box.value = at;
   });
-  track.addEventListener('change', () => change(box.value));
-  box.addEventListener('input', () => {
+  box.oninput = () => {
     track.value = box.value;
-  });
+  };
   return [track, box];
 }

@@ -10,8 +10,8 @@ import { finder } from './dom.js';
  */
 export function playerBar(root, acts, seek) {
   const $ = finder(root);
-  for (const [name, act] of Object.entries(acts)) $(name).addEventListener('click', act);
-  $('scrub').addEventListener('input', () => seek(Number($('scrub').value)));
+  for (const [name, act] of Object.entries(acts)) $(name).onclick = act;
+  $('scrub').oninput = () => seek(Number($('scrub').value));
 
   /**
    * @param {number} at

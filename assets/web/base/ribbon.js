@@ -53,13 +53,12 @@ function show(box, span) {
 
 /**
  * Calls with the step and the node of a token that is clicked.
- * @param {Element} box
+ * @param {HTMLElement} box
  * @param {(step: number, key: string) => void} chosen
  */
 export function onToken(box, chosen) {
-  box.addEventListener('click', event => {
-    const at = /** @type {Element} */ (event.target),
-      span = /** @type {HTMLElement | null} */ (at.closest('[data-step]'));
-    if (span) chosen(Number(span.dataset.step), String(span.dataset.key));
-  });
+  box.onclick = (/** @type {any} */ { target }) => {
+    const { step, key } = target.closest('[data-step]')?.dataset ?? {};
+    if (step) chosen(Number(step), key);
+  };
 }

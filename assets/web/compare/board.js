@@ -36,7 +36,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   const $ = finder(root);
   const drawSoon = onceAFrame(render); // what moves with the clock
   const drawWhole = onceAFrame(renderWhole);
-  const chart = tokenChart($('chart-svg', SVGSVGElement));
+  const drawChart = tokenChart($('chart-svg', SVGSVGElement));
   $('table').open = !matchMedia('(max-width: 760px)').matches;
   const clock = sharedClock(root, { columns: () => run.columns, changed: drawSoon });
   const first = settings();
@@ -111,9 +111,9 @@ export function compareBoard(element, server, settings = () => undefined) {
   function choose(box) {
     for (const { box: other } of run.columns) other.classList.toggle('chosen', other === box);
   }
-  $('runs').addEventListener('click', (/** @type {any} */ { target }) => {
+  $('runs').onclick = (/** @type {any} */ { target }) => {
     choose(target.closest('.sv-run'));
-  });
+  };
 
   /** @param {Column} column @param {import('./types.js').ColumnUpdate} update */
   function apply(column, { state, steps, clock: ends = [] }) {
@@ -130,7 +130,6 @@ export function compareBoard(element, server, settings = () => undefined) {
   /** @param {number} now */
   function renderWhole(now) {
     if (!element.isConnected) return;
-    chart.show(run.columns);
     head();
     writeTexts(root, run.columns, run.pairs ?? [], clock.seek);
     writeTable(root, run.columns, run.table ?? []);
@@ -141,7 +140,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   function render(now) {
     if (!element.isConnected) return;
     const moving = clock.advance(now);
-    chart.at(clock.time);
+    drawChart(run.columns, clock.time);
     for (const column of run.columns) column.show(clock.time);
     clock.write();
     if (moving) drawSoon();

@@ -26,8 +26,8 @@ export function savesComparison(root, page, comparison) {
   }
 
   const save = menu(query(root, '.sv-save'));
-  query(save, '[data-save=png]').addEventListener('click', savePicture);
-  query(save, '[data-save=html]').addEventListener('click', savePage);
+  query(save, '[data-save=png]').onclick = savePicture;
+  query(save, '[data-save=html]').onclick = savePage;
   query(save, '[data-save=html]').hidden = !page;
 }
 

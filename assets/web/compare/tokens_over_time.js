@@ -2,8 +2,7 @@
 // colour is its strategy's, its dash and mark are its column's.
 
 import { make, makeSvg } from '../base/dom.js';
-import { onResize } from '../base/page.js';
-import { drawAxes, ticks } from '../figures/chart.js';
+import { chart, ticks } from '../figures/chart.js';
 
 /** @typedef {import('./types.js').About} About */
 /**
@@ -24,73 +23,45 @@ const MARKS = {
  */
 export const lookOf = ({ letter, kind }) => `sv-run-${letter} sv-kind-${kind}`;
 
-/** @param {SVGSVGElement} svg */
+/**
+ * @param {SVGSVGElement} svg
+ * @returns draws runs as far as the clock is
+ */
 export function tokenChart(svg) {
-  const canvas = makeSvg('g', {}, svg);
-  const axes = makeSvg('g', {}, canvas);
-  const lines = makeSvg('g', {}, canvas);
   let runs = /** @type {Timed[]} */ ([]);
   let now = 0;
-  let most = { x: 0, y: 0 };
-  let box = { left: 0, right: 1, top: 0, bottom: 1 };
+  const most = (/** @type {'ends' | 'totals'} */ name) =>
+    Math.max(0, ...runs.map(run => run[name].at(-1) ?? 0)) || 1;
 
-  /** @param {number} seconds */
-  const x = seconds => box.left + (box.right - box.left) * (most.x ? seconds / most.x : 0);
-  /** @param {number} tokens */
-  const y = tokens => box.bottom - (box.bottom - box.top) * (most.y ? tokens / most.y : 0);
-
-  function redraw() {
-    const unit = parseFloat(getComputedStyle(svg).fontSize) / 13;
-    const { clientWidth: width, clientHeight: height } = svg;
-    box = { left: 40 * unit, right: width - 12 * unit, top: 24 * unit, bottom: height - 22 * unit };
-    most = {
-      x: Math.max(0, ...runs.map(run => run.ends.at(-1) || 0)),
-      y: Math.max(0, ...runs.map(run => run.totals.at(-1) || 0)),
+  const redraw = chart(svg, { type: 13, left: 40, right: 12, top: 24, bottom: 22 }, canvas => {
+    const last = most('ends');
+    return {
+      most: most('totals'),
+      numbers: ticks(last).map(tick => [tick / last, `${tick} s`]),
+      across: '',
+      up: 'tokens',
+      /** Each line with its mark at the end. */
+      draw(x, y) {
+        for (const { about, ends, totals } of runs) {
+          if (!ends.length) continue;
+          const look = lookOf(about);
+          const done = ends.filter(end => end <= now).length;
+          const end = x(Math.min(now, ends[ends.length - 1]) / last);
+          const steps = ends.slice(0, done).map((at, i) => `H${x(at / last)}V${y(totals[i])}`);
+          const d = `M${x(0)} ${y(0)}${steps.join('')}H${end}`;
+          makeSvg('path', { class: `line ${look}`, d }, canvas);
+          const transform = `translate(${end} ${y(done ? totals[done - 1] : 0)})`;
+          makeSvg('path', { class: `mark ${look}`, d: MARKS[about.letter], transform }, canvas);
+        }
+      },
     };
-    axes.replaceChildren();
-    const rows = Math.max(1, (box.bottom - box.top) / (20 * unit));
-    const seconds = ticks(most.x, Math.max(2, width / 130));
-    drawAxes(
-      axes,
-      box,
-      { ticks: seconds.map(tick => [x(tick), `${tick} s`]), title: '' },
-      { ticks: ticks(most.y, rows).map(tick => [y(tick), tick]), title: 'tokens' },
-      unit,
-    );
-    drawLines();
-  }
-
-  /** Each line as far as the clock is, with its mark at the end. */
-  function drawLines() {
-    lines.replaceChildren();
-    for (const { about, ends, totals } of runs) {
-      if (!ends.length) continue;
-      const look = lookOf(about);
-      const done = ends.filter(end => end <= now).length;
-      const end = x(Math.min(now, ends[ends.length - 1]));
-      const steps = ends.slice(0, done).map((at, i) => `H${x(at)}V${y(totals[i])}`);
-      const d = `M${box.left} ${box.bottom}${steps.join('')}H${end}`;
-      makeSvg('path', { class: `line ${look}`, d }, lines);
-      const transform = `translate(${end} ${y(done ? totals[done - 1] : 0)})`;
-      makeSvg('path', { class: `mark ${look}`, d: MARKS[about.letter], transform }, lines);
-    }
-  }
-
-  onResize(svg, () => {
-    if (svg.clientWidth) redraw();
   });
 
-  return {
-    /** @param {Timed[]} all */
-    show(all) {
-      runs = all;
-      redraw();
-    },
-    /** @param {number} seconds */
-    at(seconds) {
-      now = seconds;
-      drawLines();
-    },
+  /** @param {Timed[]} all @param {number} seconds */
+  return (all, seconds) => {
+    runs = all;
+    now = seconds;
+    redraw();
   };
 }
 

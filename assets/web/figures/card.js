@@ -42,10 +42,10 @@ export function figurePages(element) {
   }).observe(figures);
   turnsPages(figures);
   for (const link of queryAll(document, '.sv-measure-list a')) {
-    link.addEventListener('click', (/** @type {Event} */ event) => {
+    link.onclick = (/** @type {Event} */ event) => {
       event.preventDefault(); // a fragment would be an address of its own, for Back
       query(document, link.hash).scrollIntoView();
-    });
+    };
   }
 }
 

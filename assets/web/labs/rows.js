@@ -1,7 +1,7 @@
 // The rows p and q: a slider and a number for each token. A probability that is moved makes room
 // among the others.
 
-import { finder, make, slider } from '../base/dom.js';
+import { finder, make } from '../base/dom.js';
 import { probability } from '../base/text.js';
 
 const ROWS = /** @type {const} */ (['p', 'q']);
@@ -50,19 +50,18 @@ export function rowControls(root, state, changed) {
   function line(name, token) {
     const text = state.names[token];
     const label = `${name === 'p' ? 'target p' : 'draft q'} of ${text}`;
-    const set = (/** @type {number} */ prob) => {
-      state[name] = withProbability(state[name], token, prob);
-      refresh();
-      changed();
-    };
-    const track = slider({ max: 1, step: 0.01, value: 0 }, set);
+    const track = make('input', '', { class: 'sv-track', type: 'range', max: 1, step: 0.01 });
     const look = { type: 'number', min: 0, max: 1, step: 'any' };
     const number = make('input', '', { ...look, 'aria-label': `${label}, as a number` });
-    number.addEventListener('change', () => {
-      if (number.value === '') refresh();
-      else set(Number(number.value));
-    });
     track.setAttribute('aria-label', label);
+    track.oninput = number.onchange = ({ target }) => {
+      const { value } = /** @type {HTMLInputElement} */ (target);
+      if (value) {
+        state[name] = withProbability(state[name], token, Number(value));
+        changed();
+      }
+      refresh();
+    };
     writers.push(() => {
       const prob = normalised(state[name])[token];
       track.value = String(prob);

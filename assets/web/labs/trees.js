@@ -21,7 +21,6 @@ export function treeLab(element, start, askTrees) {
     $ = finder(root, 'sv-lab-');
   const sizes = /** @type {Record<string, HTMLInputElement>} */ ({});
   let trees = /** @type {LabTree[]} */ ([]);
-  let name = 'sequoia'; // of the tree that is large
   let large = /** @type {LabTree} */ ({});
   let basis = start.own;
   const picture = treeView(query(root, '.sv-lab-tree svg', SVGSVGElement), {
@@ -46,14 +45,11 @@ export function treeLab(element, start, askTrees) {
   }
   $('count').textContent = start.builders.length;
   $('builder').append(...start.builders.map(([value, title]) => new Option(title, value)));
-  $('builder').addEventListener('change', () => {
-    name = $('builder').value;
-    ask();
-  });
-  $('vector').addEventListener('input', () => {
+  $('builder').onchange = () => ask();
+  $('vector').oninput = () => {
     mark(-1);
     ask(300);
-  });
+  };
   $('form').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
   $('presets').append(...start.presets.map((preset, i) => button(preset.title, () => load(i))));
 
@@ -72,7 +68,7 @@ export function treeLab(element, start, askTrees) {
       track.value = /** @type {any} */ (numbers)[size];
       query(track.parentElement ?? root, 'output').textContent = track.value;
     }
-    name = 'sequoia';
+    $('builder').value = 'sequoia';
     if (asks) ask();
   }
 
@@ -86,7 +82,7 @@ export function treeLab(element, start, askTrees) {
     const text = $('vector').value;
     const vector = basis.vector ?? vectorOf(text);
     const file = text.includes('{') ? text : ''; // the profile of a checkpoint
-    return askTrees({ vector, builder: name, file, ...numbers });
+    return askTrees({ vector, builder: $('builder').value, file, ...numbers });
   }
 
   /** @param {import('./types.js').Trees} answer */
@@ -100,7 +96,7 @@ export function treeLab(element, start, askTrees) {
     $('answer').textContent = answer.answer.replaceAll('-', '\u2011').replace('On ', 'On\xa0');
     $('about').textContent = `${basis.about} ${answer.others}`;
     root.style.setProperty('--about', JSON.stringify(` ${basis.about}`)); // when presented
-    open(trees.find(tree => tree.name === name) ?? large);
+    open(trees.find(tree => tree.name === $('builder').value) ?? large);
   }
 
   /** @param {LabTree} tree */
@@ -114,10 +110,10 @@ export function treeLab(element, start, askTrees) {
       ...Object.entries(tree.speeds).map(([place, speed]) => speedLine(place, speed)),
     ]);
     figure.dataset.name = tree.name;
-    figure.addEventListener('click', () => {
+    figure.onclick = () => {
       open(tree);
       for (const part of ['tree', 'name']) $(part).scrollIntoView({ block: 'nearest' });
-    }); // the menu does the same by keyboard
+    }; // the menu does the same by keyboard
     return figure;
   }
 
@@ -132,10 +128,9 @@ export function treeLab(element, start, askTrees) {
   /** @param {LabTree} tree */
   function open(tree) {
     large = tree;
-    name = tree.name;
+    $('builder').value = tree.name;
     for (const other of $('cards').children)
-      other.classList.toggle('own', other.dataset.name === name);
-    $('builder').value = name;
+      other.classList.toggle('own', other.dataset.name === tree.name);
     const sizesOf = `${plural(tree.nodes, 'node')}, ${plural(tree.levels, 'level')}`;
     $('name').textContent = `${tree.title}: ${sizesOf}, ${plural(tree.passes, 'draft pass')}`;
     // Every row of a large tree has its height, and the page scrolls.

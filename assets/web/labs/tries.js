@@ -18,20 +18,9 @@ const READING = 3000; // milliseconds that a try is shown while it plays
  * @param {number} coin
  */
 function coinLine(prob, coin) {
-  const line = make('div', '', 'sv-v-coin');
   const below = prob > 0 ? `accepted below ${probability(prob)}` : 'accepted for no u';
-  const texts = [`u = ${probability(coin)}`, below];
-  [coin, prob].forEach((value, i) => {
-    const label = make('span', texts[i]),
-      percent = `${100 * value}%`;
-    // One edge of a label is at its value, whichever keeps the label on the line.
-    label.style.left = percent;
-    if (value > 0.45) label.className = 'left';
-    const drawn = make(i ? 'i' : 'em');
-    drawn.style[i ? 'width' : 'left'] = percent;
-    line.append(label, drawn);
-  });
-  return line;
+  const labels = [make('span', `u = ${probability(coin)}`), make('span', below)];
+  return make('div', labels, { class: 'sv-v-coin', style: `--u: ${coin}; --below: ${prob}` });
 }
 
 /** @param {HTMLElement} root */

@@ -116,12 +116,12 @@ export function verificationLab(element, start, server) {
   for (let n = 2; n <= start.most.levels; n++)
     $('shape').append(new Option(`a chain of ${n}`, `1 ${n}`));
   $('examples').append(...start.examples.map(({ title }, i) => button(title, () => load(i))));
-  $('rule').addEventListener('change', () => set({ rule: $('rule').value }));
-  $('scheme').addEventListener('change', () => set({ scheme: $('scheme').value || null }));
-  $('shape').addEventListener('change', () => {
+  $('rule').onchange = () => set({ rule: $('rule').value });
+  $('scheme').onchange = () => set({ scheme: $('scheme').value || null });
+  $('shape').onchange = () => {
     const [children, levels] = $('shape').value.split(' ').map(Number);
     set({ children, levels });
-  });
+  };
 
   const turn = turnsPages(root); // the table of all rules is the second
   const acts = {
@@ -137,7 +137,7 @@ export function verificationLab(element, start, server) {
     draw: () => set({ seed: (state.seed + 1) % start.most.seed }),
   };
   for (const [name, act] of Object.entries(acts))
-    query(root, `[data-do=${name}]`).addEventListener('click', act);
+    query(root, `[data-do=${name}]`).onclick = act;
   keys(
     root,
     event =>

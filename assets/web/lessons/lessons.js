@@ -199,13 +199,13 @@ export function lessonBook(element, start, server) {
     else if (!player.position.move(by)) open(number + by);
   }
 
-  query($('exercise'), '.sv-plain').addEventListener('click', () => {
+  query($('exercise'), '.sv-plain').onclick = () => {
     if (lesson) show(lesson.shows);
-  });
-  $('next').addEventListener('click', () => {
+  };
+  $('next').onclick = () => {
     open(number + 1);
     root.scrollIntoView({ block: 'start' });
-  });
+  };
 
   keys(
     root,

@@ -14,7 +14,7 @@ export function lossyFigure(box, /** @type {import('./types.js').Rules} */ rules
   const score = make('p', '', { class: 'sv-lossy-score', role: 'status' });
   const tree = make('select', Object.keys(trees).map(name => new Option(name)));
   tree.value = first;
-  tree.addEventListener('change', write);
+  tree.onchange = write;
   const lines = words.map((text, i) => {
     const choices = [true, false].map(answer =>
       button(answer ? 'exact' : 'lossy', () => {

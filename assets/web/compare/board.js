@@ -34,24 +34,24 @@ const SHARES = { plain: 3.4, chain: 4.1, tree: 5.6 }; // of the width of the pag
 export function compareBoard(element, server, settings = () => undefined) {
   const root = query(element, '.sv-compare', HTMLElement);
   const $ = finder(root);
-  const drawSoon = onceAFrame(render); // what moves with the clock
   const drawWhole = onceAFrame(renderWhole);
   const drawChart = tokenChart($('chart-svg', SVGSVGElement));
   $('table').open = !matchMedia('(max-width: 760px)').matches;
-  const clock = sharedClock(root, { columns: () => run.columns, changed: drawSoon });
+  const clock = sharedClock(root, () => run.columns, time => {
+    drawChart(run.columns, time);
+    for (const column of run.columns) column.show(time);
+  });
   const first = settings();
   let run = /** @type {Comparison} */ ({ state: '', columns: [] });
   let messages = /** @type {string[]} */ ([]); // all of this comparison
 
-  server
-    .recorded?.({})
-    .then(text => {
-      if (run.run === undefined) receive(text);
-    })
-    .catch(() => {
-      if (run.run === undefined)
-        say($('state'), 'The recorded runs could not be loaded. Run still works.');
-    });
+  async function openRecorded() {
+    const text = await server.recorded?.({}).catch(() => null);
+    if (run.run !== undefined) return;
+    if (text === null) say($('state'), 'The recorded runs could not be loaded. Run still works.');
+    else receive(text);
+  }
+  openRecorded();
 
   savesComparison(root, server.page_around, {
     caption: () => $('standing').textContent || $('title-line').textContent,
@@ -60,7 +60,7 @@ export function compareBoard(element, server, settings = () => undefined) {
 
   // ---- what arrives ----
 
-  /** @param {string} text a message */
+  /** @param {string | undefined} text a message */
   function receive(text) {
     if (!text) return;
     const message = /** @type {Message} */ (JSON.parse(text));
@@ -127,23 +127,12 @@ export function compareBoard(element, server, settings = () => undefined) {
 
   // ---- drawing ----
 
-  /** @param {number} now */
-  function renderWhole(now) {
+  function renderWhole() {
     if (!element.isConnected) return;
     head();
     writeTexts(root, run.columns, run.pairs ?? [], clock.seek);
     writeTable(root, run.columns, run.table ?? []);
-    render(now);
-  }
-
-  /** @param {number} now */
-  function render(now) {
-    if (!element.isConnected) return;
-    const moving = clock.advance(now);
-    drawChart(run.columns, clock.time);
-    for (const column of run.columns) column.show(clock.time);
-    clock.write();
-    if (moving) drawSoon();
+    clock.draw();
   }
 
   function head() {

@@ -2,6 +2,7 @@
 
 import { finder, say } from '../base/dom.js';
 import { keys } from '../base/keys.js';
+import { onceAFrame } from '../base/page.js';
 import { playerBar } from '../base/player_bar.js';
 import { reducedMotion } from '../base/stepper.js';
 
@@ -12,13 +13,15 @@ const SHORTEST = 1.5; // seconds until the first run ends
 
 /**
  * @param {HTMLElement} root
- * @param {{ columns: () => Column[], changed: () => void }} run
+ * @param {() => Column[]} columns
+ * @param {(time: number) => void} show draws what moves with the clock
  */
-export function sharedClock(root, { columns, changed }) {
+export function sharedClock(root, columns, show) {
   const $ = finder(root);
+  const draw = onceAFrame(render);
   let time = 0;
   let playing = false;
-  let before = /** @type {number | null} */ (null);
+  let before = 0; // when it was drawn last
 
   const limit = () => Math.max(0, ...columns().map(column => column.ends.at(-1) || 0));
   const first = () => Math.min(...columns().map(column => column.ends.at(-1) || Infinity));
@@ -36,54 +39,54 @@ export function sharedClock(root, { columns, changed }) {
   function ended() {
     const slow = SPEEDS.find(speed => first() / speed >= SHORTEST) ?? SPEEDS.at(-1);
     $('speed', HTMLSelectElement).value = String(slow);
-    if (reducedMotion()) time = first();
-    else if (limit()) {
-      time = 0;
-      play();
-    }
+    time = reducedMotion() ? first() : 0;
+    if (!reducedMotion()) play();
   }
 
   /** @param {number} now */
-  function advance(now) {
-    if (!playing) return false;
-    const passed = (Number($('speed').value) * Math.max(0, now - (before ?? now))) / 1000;
-    // it stands still when the first run is through, so that the others can be read
-    const stop = time < first() ? first() : limit();
-    time = Math.min(stop, time + passed);
-    before = now;
-    if (time >= stop) pause();
-    return playing;
+  function render(now) {
+    if (!root.isConnected) return;
+    if (playing) {
+      // it stands still when the first run is through, so that the others can be read
+      const stop = time < first() ? first() : limit();
+      time += (Number($('speed').value) * Math.max(0, now - before)) / 1000;
+      before = now;
+      if (time >= stop) seek(stop);
+      else draw();
+    }
+    show(time);
+    const seconds = (/** @type {number} */ value) => value.toFixed(limit() < 2 ? 3 : 2);
+    const place = limit() ? `${seconds(time)} of ${seconds(limit())} s` : 'no step yet';
+    // It stopped where the first run is through.
+    const goesOn = time === first() && time < limit();
+    writeBar(time, limit(), place, playing, goesOn ? ' the rest' : '');
   }
 
   /** @param {number} seconds */
   function seek(seconds) {
     pause();
     time = Math.min(limit(), Math.max(0, seconds));
-    changed();
   }
 
   function pause() {
     if (playing) announce();
     playing = false;
-    changed();
+    draw();
   }
 
   function play() {
     if (!limit()) return;
     if (time >= limit()) time = 0;
     playing = true;
-    before = null;
-    changed();
+    before = performance.now();
+    draw();
   }
 
   /** @param {number} by */
   function step(by) {
-    pause();
     const ends = columns().flatMap(column => column.ends);
-    const earlier = Math.max(0, ...ends.filter(end => end < time));
-    const later = Math.min(...ends.filter(end => end > time));
-    const next = by > 0 ? later : earlier;
-    if (next < Infinity) seek(next);
+    if (by > 0) seek(Math.min(...ends.filter(end => end > time)));
+    else seek(Math.max(...ends.filter(end => end < time)));
     requestAnimationFrame(() => requestAnimationFrame(announce));
   }
 
@@ -91,14 +94,6 @@ export function sharedClock(root, { columns, changed }) {
     // what a screen reader hears when the clock stands still
     const texts = columns().map(column => `${column.about.letter} ${column.clock()}`);
     say($('live'), `${$('where').textContent}. ${texts.join('. ')}`);
-  }
-
-  function write() {
-    const seconds = (/** @type {number} */ value) => value.toFixed(limit() < 2 ? 3 : 2);
-    const place = limit() ? `${seconds(time)} of ${seconds(limit())} s` : 'no step yet';
-    // It stopped where the first run is through.
-    const goesOn = time === first() && time < limit();
-    writeBar(time, limit(), place, playing, goesOn ? ' the rest' : '');
   }
 
   const toggle = () => {
@@ -120,15 +115,5 @@ export function sharedClock(root, { columns, changed }) {
     { own: $('scrub') },
   );
 
-  return {
-    begin,
-    follow,
-    ended,
-    advance,
-    seek,
-    write,
-    get time() {
-      return time;
-    },
-  };
+  return { begin, follow, ended, seek, draw };
 }

@@ -1,10 +1,10 @@
 // One run of a comparison: its text, its tree and a line about a node, at the time on the shared
 // clock.
 
-import { makeSvg, finder, make, say } from '../base/dom.js';
+import { finder, query, say } from '../base/dom.js';
 import { follow, onToken, spansOf } from '../base/ribbon.js';
 import { addStep } from '../stage/run.js';
-import { nodeSentence, quoted, stepSentence } from '../stage/sentences.js';
+import { nodeSentence, stepSentence } from '../stage/sentences.js';
 import { treeView } from '../tree/view.js';
 import { lookOf, runName } from './tokens_over_time.js';
 
@@ -19,33 +19,18 @@ import { lookOf, runName } from './tokens_over_time.js';
  * @param {{ seek: (seconds: number) => void, announce: (text: string) => void }} on
  */
 export function runColumn(about, run, parent, { seek, announce }) {
-  const { letter } = about;
-  const ribbon = make('div', [make('span', run.prompt, 'sv-prompt')], {
-    class: 'sv-ribbon',
-    tabindex: 0,
-    role: 'group',
-    'aria-label': `text of ${letter}; click a token to see its step`,
-  });
-  const svg = makeSvg('svg', {
-    class: 'sv-svg',
-    tabindex: 0,
-    role: 'application',
-    'aria-label': `token tree of ${letter}; up and down select a node`,
-  });
-  const progress = [make('span', '', 'sv-clock'), make('span', about.details, 'sv-run-details')];
-  const parts = [
-    heading(about),
-    make('p', '', 'sv-large'),
-    make('p', progress, 'sv-run-line'),
-    ribbon,
-    make('div', [svg], 'sv-scroll'),
-    make('p', '', 'sv-node'),
-  ];
-  const box = make('section', parts, {
-    class: `sv-run ${lookOf(about)}${about.plain ? ' plain' : ''}`,
-    'aria-label': `${letter}: ${about.title}`,
-  });
+  const template = query(parent.parentElement ?? parent, 'template');
+  const box = /** @type {HTMLElement} */ (template.content.firstElementChild.cloneNode(true));
   const $ = finder(box);
+  const [ribbon, svg] = [$('ribbon'), $('svg')];
+  box.className += ` ${lookOf(about)}`;
+  box.classList.toggle('plain', about.plain);
+  box.setAttribute('aria-label', `${about.letter}: ${about.title}`);
+  query(box, 'h3').prepend(...runName(about));
+  $('lossy').hidden = !about.lossy;
+  $('lossy').title = about.lossy;
+  $('run-details').textContent = about.details;
+  $('prompt').textContent = run.prompt;
   parent.append(box);
 
   let current = -2;
@@ -106,8 +91,12 @@ export function runColumn(about, run, parent, { seek, announce }) {
 
   function inspect() {
     const at = drawnAt(column.steps, current);
-    const text = nodeText(column.steps[at], tree.over ?? tree.selected, about.plain);
-    say($('node'), at === current ? text : `Step ${at + 1}, the last that drafted: ${text}`);
+    const step = column.steps[at];
+    const key = tree.over ?? tree.selected;
+    const of = at === current ? '' : `Step ${at + 1}, the last that drafted: `;
+    if (!step) return say($('node'), '');
+    const text = key === null ? stepSentence(step, false) : nodeSentence(step, key);
+    say($('node'), of + text);
   }
 }
 
@@ -121,26 +110,6 @@ export function drawnAt(steps, at) {
   if (at < 0 || at < steps.length - 1 || steps[at].parents.length > 1) return at;
   const last = steps.findLastIndex(step => step.parents.length > 1);
   return last < 0 ? at : last;
-}
-
-/** @param {About} about */
-function heading(about) {
-  const parts = runName(about);
-  const { lossy } = about;
-  if (lossy) parts.push(make('span', 'lossy', { class: 'sv-badge sv-lossy', title: lossy }));
-  return make('h3', parts);
-}
-
-/**
- * The line under a tree: the node in question, or the whole step.
- * @param {Step | undefined} step
- * @param {string | null} key
- * @param {boolean} plain whether it is plain decoding
- */
-export function nodeText(step, key, plain) {
-  if (!step) return '';
-  if (key !== null) return nodeSentence(step, key);
-  return plain ? `The target writes ${quoted(step.pieces[0])}.` : stepSentence(step, false);
 }
 
 /**

@@ -34,7 +34,6 @@ class Pairs:
     ) -> None:
         self.offers = offers
         self.other = other
-        self.own: dict[str, str] = {}  # label by name, of pairs that were named on this machine
         self.preparing: Loading | None = None
         self._lock = Lock()
         self._loaded: dict[PairRef, Pair] = {}  # the one used last comes last
@@ -78,12 +77,11 @@ class Pairs:
 
     def choices(self) -> list[tuple[str, str]]:
         """The menu of pairs: label and name."""
-        named = {name: offer.label for name, offer in self.offers.items()} | self.own
-        return [(label, name) for name, label in named.items()]
+        return [(offer.label, name) for name, offer in self.offers.items()]
 
     def accepts(self, models: str) -> bool:
         """Whether a link may set the menu to a pair that it does not show yet."""
-        return models in self.offers or models in self.own
+        return models in self.offers
 
     def add(self, offers: dict[str, Offer]) -> None:
         """Offer further pairs."""

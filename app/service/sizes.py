@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from huggingface_hub import HfApi, constants
-from huggingface_hub.utils import filter_repo_objects, get_session
+from huggingface_hub import HfApi
+from huggingface_hub.utils import filter_repo_objects
 from safetensors import SafetensorError, safe_open
 
 from specviz.base.errors import cause
@@ -43,9 +43,8 @@ class ModelFiles:
 
 @dataclass(frozen=True)
 class Description:
-    """A pair by the labels of its models, what there is to say of it, and whether it fits here."""
+    """What there is to say of a pair, and whether it fits here."""
 
-    label: str
     text: str
     fits: bool
 
@@ -86,15 +85,6 @@ def weight_shapes(folder: Path) -> dict[str, list[int]]:
         except SafetensorError as error:
             raise ValueError(f"{file.name} is damaged: {error}. Save the model again.") from None
     return shapes
-
-
-def hub_answers(seconds: float = 1.0) -> bool:
-    """Whether the hub answers in time, whatever it says."""
-    try:
-        get_session().head(constants.ENDPOINT, timeout=seconds)
-    except Exception:  # no network, no time, or none is wanted (HF_HUB_OFFLINE)
-        return False
-    return True
 
 
 def check_layers(role: str, folder: Path) -> None:
@@ -187,8 +177,8 @@ def describe(target: str, draft: str) -> Description:
     from specviz.models.vocabulary import translation
 
     # Early exit is layers of the target: no other files, and no other tokenizer.
-    exit_layers = bool(draft) and count_layers(draft)
-    roles = {"target": target} | ({"draft": draft} if draft and not exit_layers else {})
+    has_draft = draft and not count_layers(draft)
+    roles = {"target": target} | ({"draft": draft} if has_draft else {})
     tokenizer, draft_tokenizer = read_tokenizers(target, draft or None)
     tokens = tokenizer.vocab_size if target.startswith(RANDOM) else len(tokenizer)
     sentences = [f"The vocabulary has {tokens:,} tokens."]
@@ -211,9 +201,7 @@ def describe(target: str, draft: str) -> Description:
     if need and not problem:
         free = psutil.virtual_memory().available
         sentences.append(f"About {size(need)} of memory are needed; {size(free)} are free.")
-    names = [model.name.rsplit("/", 1)[-1] for model in models]
-    label = " + ".join([*names, draft] if exit_layers else names)
-    return Description(label, " ".join(filter(None, [*sentences, problem])), not problem)
+    return Description(" ".join(filter(None, [*sentences, problem])), not problem)
 
 
 def try_tokenizers(target: str, draft: str, prompts: Sequence[str | Sequence[Message]]) -> None:

@@ -47,21 +47,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     help = "only those whose names begin with it, such as explore/smollm2-chain"
     parser.add_argument("names", nargs="*", default=[""], help=help)
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of timing, for each run")
     args = parser.parse_args()
-    for name, write in recorded(args.rounds).items():
+    for name, write in recorded().items():
         if name.startswith(tuple(args.names)):
             write()
 
 
-def recorded(rounds: int) -> dict[str, Callable[[], None]]:
+def recorded() -> dict[str, Callable[[], None]]:
     """What writes each recording, by name."""
     work: dict[str, Callable[[], None]] = {}
     timed = [(one.path, one.ref, one.config) for one in recordings.RECORDINGS]
     timed += [(example.path(name), example.REF, run) for name, run in example.CONFIGS.items()]
     for path, ref, config in timed:
         name = path.relative_to(TRACES).with_suffix("").as_posix()
-        work[name] = partial(write_timed, path, ref, config, rounds)
+        work[name] = partial(write_timed, path, ref, config)
     for name, lesson in LESSONS.items():
         work[f"lessons/{name}"] = partial(write_lesson, lesson)
     return {**work, "curves": write_curves, "chains": write_chains}
@@ -73,7 +72,7 @@ def pair_of(ref: PairRef) -> Pair:
     return load_named(ref, Loading(ref))
 
 
-def write_timed(path: Path, ref: PairRef, config: specviz.RunConfig, rounds: int) -> None:
+def write_timed(path: Path, ref: PairRef, config: specviz.RunConfig) -> None:
     """The faster of two runs, of which the first pays for a cold start, with its speedup over plain
     decoding in alternating rounds."""
     pair = pair_of(ref)
@@ -81,7 +80,7 @@ def write_timed(path: Path, ref: PairRef, config: specviz.RunConfig, rounds: int
     trace = min(runs, key=lambda run: run.counts.elapsed)
     speedup = None
     if config.builder.name != "plain":
-        for update in measure_speedup(pair, config, trace.counts, rounds):
+        for update in measure_speedup(pair, config, trace.counts, ROUNDS):
             speedup = update or speedup
     write(path, replace(trace, speedup=speedup))
 

@@ -31,22 +31,16 @@ def check_address(port: int | None = None) -> None:
     Raises:
         ValueError: naming the option or setting that is wrong.
     """
-    setting = os.environ.get("GRADIO_SERVER_PORT")
-    if port is not None:
-        name = "--port"
-        text = str(port)
-    else:
-        name = "GRADIO_SERVER_PORT"
-        text = "7860" if setting is None else setting.strip()
-    if not (text.isascii() and text.isdigit() and len(text) < 6 and 1 <= int(text) <= 65535):
-        got = port if port is not None else setting
-        raise ParameterError(
-            name, "be a whole number from 1 to 65535", got, "Omit it to use the first free port."
-        )
     host = os.environ.get("GRADIO_SERVER_NAME", "").strip() or "127.0.0.1"
     _bind(host, 0, "GRADIO_SERVER_NAME", host)
-    if port is not None or setting is not None:
-        _bind(host, int(text), name, int(text))
+    name = "GRADIO_SERVER_PORT" if port is None else "--port"
+    text = os.environ.get(name) if port is None else str(port)
+    if text is None:
+        return
+    if not (text.isdecimal() and len(text) < 6 and 1 <= int(text) <= 65535):
+        must = "be a whole number from 1 to 65535"
+        raise ParameterError(name, must, text, "Omit it to use the first free port.")
+    _bind(host, int(text), name, int(text))
 
 
 class Hosts:

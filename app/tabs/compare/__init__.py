@@ -68,12 +68,9 @@ def build(service: RunService) -> None:
 
     def check(*values: object) -> list[object]:
         # Menus of pair and weights come first; a column knows nothing of them.
-        own = values[len(linked.menus) :]
-        return [
-            gr.Button(interactive=chosen.possible(own)),
-            gr.HTML(settings=controls_text(linked, values)),
-            *chosen.updates(own),
-        ]
+        possible, updates = chosen.judge(values[len(linked.menus) :])
+        board_now = gr.HTML(settings=controls_text(linked, values))
+        return [gr.Button(interactive=possible), board_now, *updates]
 
     gr.on(
         [control.change for control in controls if control is not prompt],

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from specviz.config.run_config import RunConfig, compatible
+from specviz.config.strategy_text import format_value
 from specviz.drafters.base import Drafter
 from specviz.proof.same_text import promised
 
 LETTERS = "ABC"
-GIVEN = "given"  # a value that has no short text
+LONGEST = 20  # characters of a parameter for which a column has room
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Entry:
         of = ""
         if name == "depth":
             of = "of "
-        return f"{builder.title} {of}{short(value)}"
+        return f"{builder.title} {of}{format_value(value)}"
 
     @property
     def first(self) -> tuple[str, object]:
@@ -80,10 +81,10 @@ class Entry:
             for name, value in strategy.parameters.items():
                 if strategy is self.config.builder and name == self.first[0]:
                     continue
-                # "costs given" would say nothing.
+                text = format_value(value)
                 changed = value != type(strategy).model_fields[name].default
-                if changed and short(value) != GIVEN:
-                    parts.append(f"{schema[name]['title'].lower()} {short(value)}")
+                if changed and len(text) <= LONGEST:
+                    parts.append(f"{schema[name]['title'].lower()} {text}")
         return ", ".join(parts)
 
     @property
@@ -116,20 +117,3 @@ def titles(entries: Sequence[Entry]) -> list[str]:
             parts.append(entry.config.verifier.title)
         named.append(" · ".join(parts))
     return named
-
-
-def short(value: object) -> str:
-    """A parameter's value on one line."""
-    if isinstance(value, bool):
-        if value:
-            return "on"
-        return "off"
-    if isinstance(value, tuple) and all(isinstance(part, int) for part in value):
-        return "-".join(map(str, value))
-    if isinstance(value, tuple) and all(isinstance(part, str) for part in value):
-        return " + ".join(value)
-    if isinstance(value, int | float):
-        return f"{value:g}"
-    if isinstance(value, str):
-        return value
-    return GIVEN

@@ -37,8 +37,5 @@ def opening() -> str:
         entries.append(Entry(letter, trace.config))
     # Plain decoding has no speedup over itself, so another run says when and where they were timed.
     timed = next(trace.speedup for trace in runs if trace.speedup)
-    weights = ""
-    if any(trace.pair.get("offload") for trace in runs):
-        weights = ", weights on disk"
-    when = f"Recorded on {timed.date} on {timed.machine}{weights}."
+    when = f"Recorded on {timed.date} on {timed.machine}."
     return of_traces(entries, runs, badge="recorded", when=when)

@@ -43,7 +43,7 @@ class Column:
 
     @property
     def outputs(self) -> list[object]:
-        """The components that `updates` is for."""
+        """The components that `judge` updates."""
         return [self.body, self.notice_box, *self.controls.strategies.values()]
 
     def config(self, kind: object, values: tuple[object, ...]) -> RunConfig | None:
@@ -68,33 +68,21 @@ class Column:
         hidden = [control.value for control in self.controls.strategies.values()]
         return self.controls.read((*values[: -len(hidden)], *hidden)).autoregressive()
 
-    def judge(self, kind: object, values: tuple[object, ...]) -> tuple[str, str, RunConfig | None]:
-        """The remark on it while the prompt may be empty, a kind of notice and its sentence, and
-        the speculation that it is about."""
-        if kind in ("plain", "off") and kind in kinds(self.letter):
-            return "", "", None
+    def judge(self, kind: object, values: tuple[object, ...]) -> tuple[bool, list[object]]:
+        """Whether it can run, the prompt aside, and the updates of `outputs`: what is wrong, lossy
+        or without effect, and menus marked for what is chosen."""
+        word = text = ""
+        marked: list[object] = [gr.skip() for _ in LABELS]
         try:
             config = self.config(kind, ("any", *values[1:]))
+            if config and kind == "speculation":
+                word, text = verdict(config)
+                marked = mark(config)
         except ValueError as error:
-            return "error", str(error), None
-        assert config is not None
-        return *verdict(config), config
-
-    def updates(self, kind: object, values: tuple[object, ...]) -> list[object]:
-        """The updates of `outputs`: what is wrong, lossy or without effect, and menus marked for
-        what is chosen."""
-        word, text, config = self.judge(kind, values)
-        marked = mark(config) if config else [gr.skip() for _ in LABELS]
+            word, text = "error", str(error)
         note = sentence("", "") if word == "lossless" else sentence(word, text)
-        return [gr.Column(visible=kind == "speculation"), note, *marked]
-
-    def entry(self, kind: object, values: tuple[object, ...]) -> Entry | None:
-        """What it runs as a column of a comparison; arguments and errors as for `config`."""
-        config = self.config(kind, values)
-        if config is None:
-            return None
-        compatible(config).required()
-        return Entry(self.letter, config)
+        updates = [gr.Column(visible=kind == "speculation"), note, *marked]
+        return word not in ("impossible", "error"), updates
 
 
 @dataclass
@@ -123,7 +111,7 @@ class Settings:
 
     @property
     def outputs(self) -> list[object]:
-        """The components that `updates` is for."""
+        """The components that `judge` updates."""
         return list(chain.from_iterable(column.outputs for column in self.columns))
 
     def split(
@@ -138,19 +126,15 @@ class Settings:
             kind, *own = islice(remaining, len(column.named))
             yield column, kind, (*shared, *own)
 
-    def updates(self, values: Sequence[object]) -> list[object]:
-        """What each of `outputs` shows for these values."""
+    def judge(self, values: Sequence[object]) -> tuple[bool, list[object]]:
+        """Whether every column can run, the prompt aside, and what each of `outputs` shows."""
+        possible = True
         results: list[object] = []
         for column, kind, mine in self.split(values):
-            results += column.updates(kind, mine)
-        return results
-
-    def possible(self, values: Sequence[object]) -> bool:
-        """Whether every column can run, the prompt aside."""
-        words = set()
-        for column, kind, mine in self.split(values):
-            words.add(column.judge(kind, mine)[0])
-        return not {"impossible", "error"} & words
+            fits, updates = column.judge(kind, mine)
+            possible = possible and fits
+            results += updates
+        return possible, results
 
     def read(self, values: Sequence[object]) -> list[Entry]:
         """What the values of `inputs` ask to run.
@@ -164,10 +148,12 @@ class Settings:
         entries = []
         for column, kind, mine in self.split(values):
             try:
-                entries.append(column.entry(kind, mine))
+                if config := column.config(kind, mine):
+                    compatible(config).required()
+                    entries.append(Entry(column.letter, config))
             except ValueError as error:
                 raise ValueError(f"{column.letter}: {error}") from None
-        return [entry for entry in entries if entry]
+        return entries
 
     def explain(self, error: Exception, failed: str) -> str:
         """`failures.explain`, with the page's labels."""
@@ -206,5 +192,5 @@ def lay_out(prompt: gr.Textbox) -> Settings:
     settings = Settings(prompt, scalars, columns)
     opened = [control.value for control in settings.inputs]
     for side, kind, values in settings.split(opened):
-        _, side.notice_box.value, *_ = side.updates(kind, values)
+        _, (_, side.notice_box.value, *_) = side.judge(kind, values)
     return settings

@@ -40,29 +40,18 @@ def compare_texts(
     # Both texts are compared as tokens: what looks the same may be written with other tokens.
     at = first_difference(wrote, also)
     promise = why_equal(one, other)
-    length = min(len(wrote), len(also))
     # Equal texts may be promised, and then a difference needs its reason; where none are
     # promised, equality is chance and a difference is expected.
-    if at is not None and promise:
-        kind = "differs"
-        text = f"equal up to token {at}{parted(margin, dtype)}."
-    elif at is not None:
-        kind = "expected"
-        text = f"the first different token is token {at + 1}."
+    kind = "differs" if promise else "expected"
+    if at is not None:
+        text = f"the first different token is token {at + 1}{parted(margin, dtype)}."
     elif len(wrote) != len(also):
-        shorter = other
-        if len(wrote) == length:
-            shorter = one
-        kind = "expected"
-        if promise:
-            kind = "differs"
-        text = f"identical for {_tokens(length)}, where {shorter.letter} ends."
+        length, letter = min((len(wrote), one.letter), (len(also), other.letter))
+        text = f"identical for {_tokens(length)}, where {letter} ends."
     else:
-        why = "by chance: it is not guaranteed."
-        if promise:
-            why = "as expected."
         kind = "equal"
-        text = f"identical text, all {_tokens(length)}, {why}"
+        why = "as expected." if promise else "by chance: it is not guaranteed."
+        text = f"identical text, all {_tokens(len(wrote))}, {why}"
     reasons = {
         "equal": f"Expected: {promise}." if promise else "",
         "differs": f"They should be identical: {promise}.",

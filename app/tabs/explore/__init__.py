@@ -11,7 +11,6 @@ from functools import lru_cache
 
 import gradio as gr
 
-from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig, compatible
 from specviz.drafters import DRAFTERS
 from specviz.models.catalogue import default_drafter
@@ -77,28 +76,34 @@ def build(service: RunService) -> None:
         stage_box = stage(service, first.message(ref))
     linked = links.Linked({"models": models, "weights": weights}, settings)
     links.connect(link, linked, [go.click, prompt.submit])
-    boxes = {
-        "models": models,
-        "weights": weights,
-        "choices": choices,
-        "go": go,
-        "stop": stop,
-        "examples": examples,
-    }
-    events(service, settings, boxes, notice_box, stage_box, sample_chart)
+    events(
+        service,
+        settings,
+        [models, weights],
+        choices,
+        go,
+        stop,
+        examples,
+        notice_box,
+        stage_box,
+        sample_chart,
+    )
     presets.connect(settings, choices)
 
 
 def events(
     service: RunService,
     settings: Controls,
-    boxes: JsonObject,
+    pair_menus: list[gr.components.Component],
+    choices: list[gr.Radio],
+    go: gr.Button,
+    stop: gr.Button,
+    examples: gr.HTML,
     notice_box: gr.HTML,
     stage_box: gr.HTML,
     sample_chart: gr.HTML,
 ) -> None:
     """Every event of the tab."""
-    pair_menus = [boxes["models"], boxes["weights"]]
 
     def check(models: object, weights: object, *values: object) -> tuple[object, ...]:
         if models == OWN:  # which opens a form, and is no pair yet
@@ -119,11 +124,11 @@ def events(
             *mark(config),
         )
 
-    checked = [notice_box, boxes["go"], *boxes["choices"], stage_box, *settings.strategies.values()]
+    checked = [notice_box, go, *choices, stage_box, *settings.strategies.values()]
     inputs = [*pair_menus, *settings.inputs]
     # The prompt itself asks nothing while somebody types it; an example that is pressed does.
     changes = [control.change for control in inputs if control is not settings.prompt]
-    triggers = [*changes, boxes["examples"].select]
+    triggers = [*changes, examples.select]
     gr.on(triggers, check, inputs, checked, trigger_mode="always_last", **QUIET)
 
     def switch(models: object, weights: object, prompt: object) -> list[object]:
@@ -196,9 +201,9 @@ def events(
             yield page_json({"state": "error", "text": text})
 
     stopped = {stage_box: message("", state="stopped"), sample_chart: STOPPED}
-    job = Job(boxes["stop"], stopped)
+    job = Job(stop, stopped)
     job.bind(sample_chart.select, count, inputs, [sample_chart])
-    job.bind([boxes["go"].click, settings.prompt.submit], run, inputs, [stage_box, notice_box])
+    job.bind([go.click, settings.prompt.submit], run, inputs, [stage_box, notice_box])
 
 
 def recorded(pairs: Pairs, prompt: object, config: RunConfig, ref: PairRef) -> str | None:

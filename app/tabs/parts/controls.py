@@ -169,9 +169,8 @@ def scalar_controls(defaults: RunConfig) -> dict[str, gr.components.Component]:
     return common | more
 
 
-def controls(prompt: gr.Textbox, defaults: RunConfig | None = None) -> Controls:
+def controls(prompt: gr.Textbox, defaults: RunConfig) -> Controls:
     """Lay out everything below the prompt; the controls hold `defaults`."""
-    defaults = defaults or RunConfig(max_new_tokens=96)
     with gr.Group():
         pickers = {kind: picker(kind, defaults) for kind in LABELS}
         engines_menu(pickers)

@@ -15,14 +15,13 @@ from ...service.pair_ref import PairRef
 from ...service.queue import visitor_of
 from ...service.queued_run import Note, Turn
 from ...service.service import RunService
-from ...service.sizes import Description, describe
+from ...service.sizes import describe
 from .card import status, status_text
 from .pairs import choices, menus_of
 from .web import QUIET
 
 TARGET = "sv-own-target"
 DRAFT = "sv-own-draft"
-CHECK = "sv-own-check"
 USE = "sv-own-use"
 REPORT = "sv-own-report"
 ABOUT = "A folder saved by save_pretrained, or a name on the hub. Weights must be safetensors."
@@ -49,9 +48,7 @@ def lay_out(service: RunService) -> None:
             max_lines=1,
             elem_id=DRAFT,
         )
-        with gr.Row():
-            gr.Button("Check", min_width=80, elem_id=CHECK)
-            gr.Button("Use", variant="primary", min_width=80, elem_id=USE)
+        gr.Button("Use", variant="primary", min_width=80, elem_id=USE)
         status(REPORT)
 
 
@@ -67,51 +64,33 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
     inputs = [named[TARGET], named[DRAFT]]
     report = named[REPORT]
 
-    def failed(error: Exception) -> dict:
-        text = explain(error, "The pair could not be checked.")
-        return {report: status_text(text, "error")}
-
-    async def described(
-        request: gr.Request, target: object, draft: object
-    ) -> tuple[PairRef, Description]:
-        ref = named_pair(service, target, draft)
-        visitor = visitor_of(request)
-        return ref, await service.trials.ask(visitor, describe, ref.target, ref.draft)
-
-    async def check(request: gr.Request, target: object, draft: object) -> AsyncIterator[dict]:
-        yield {report: status_text(READING)}
-        try:
-            _, found = await described(request, target, draft)
-            yield {report: status_text(found.text, "" if found.fits else "error")}
-        except Exception as error:
-            yield failed(error)
-
     async def use(request: gr.Request, target: object, draft: object) -> AsyncIterator[dict]:
         yield {report: status_text(READING)}
         try:
-            ref, found = await described(request, target, draft)
+            ref = named_pair(service, target, draft)
+            visitor = visitor_of(request)
+            found = await service.trials.ask(visitor, describe, ref.target, ref.draft)
             if not found.fits:
                 raise ValueError(found.text)
-            stream = service.stream(visitor_of(request), ref, nothing, prompts=())
+            stream = service.stream(visitor, ref, nothing, prompts=())
             async with aclosing(stream) as notes:
                 async for note in notes:
                     yield {report: status_text(note.text)}
         except Exception as error:
-            yield failed(error)
+            text = explain(error, "The pair could not be checked.")
+            yield {report: status_text(text, "error")}
             return
+        offer = service.pairs.offer(ref)
         # Whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
-        own = {}
         if local():
-            own = service.pairs.own
-        own[ref.models] = found.label
-        listed = dict.fromkeys([(found.label, ref.models), *choices(service)])
+            service.pairs.add({ref.models: offer})
+        listed = dict.fromkeys([(offer.label, ref.models), *choices(service)])
         menu = gr.Dropdown(choices=list(listed), value=ref.models, info="")
-        yield {report: status_text(f"In use: {found.label}. {found.text}")} | dict.fromkeys(
+        yield {report: status_text(f"In use: {offer.label}. {found.text}")} | dict.fromkeys(
             menus, menu
         )
 
     shared = QUIET | {"queue": True, "concurrency_limit": None}
-    named[CHECK].click(check, inputs, [report], **shared)
     named[USE].click(use, inputs, [report, *menus], **shared)
 
 

@@ -33,4 +33,4 @@ def described(target, draft):
     """A pair whose models are not looked at."""
     from app.service.sizes import Description
 
-    return Description("big + small", "It fits.", True)
+    return Description("It fits.", True)

@@ -115,7 +115,7 @@ def test_runs_are_called_by_what_differs():
         f"Sequoia 16 · {D[name].title}" for name in ("model", "several")
     ]
     widths = Entry("A", replace(TREE, builder=B["branching"](widths=(4, 2, 1))))
-    assert titles([widths]) == [f"{B['branching'].title} 4-2-1"]
+    assert titles([widths]) == [f"{B['branching'].title} 4,2,1"]
     assert Entry("A", replace(TREE, verifier=V["typical"]())).lossy == V["typical"].bias
     assert ENTRIES[2].lossy is None and ENTRIES[2].same_as_plain
 
@@ -391,10 +391,10 @@ def test_the_controls_open_with_what_the_recorded_race_shows(chosen):
     assert [entry.config.builder for entry in entries] == [
         config.builder for config in example.CONFIGS.values()
     ]
-    assert all(entry.config.prompt == "a b c" for entry in entries) and chosen.possible(
-        values(chosen)
+    assert (
+        all(entry.config.prompt == "a b c" for entry in entries) and chosen.judge(values(chosen))[0]
     )
-    assert len(chosen.updates(values(chosen))) == len(chosen.outputs)
+    assert len(chosen.judge(values(chosen))[1]) == len(chosen.outputs)
 
 
 def test_columns_have_strategies_of_their_own_and_share_the_rest(chosen):
@@ -405,26 +405,26 @@ def test_columns_have_strategies_of_their_own_and_share_the_rest(chosen):
     assert (first.config.builder.size, second.autoregressive, third.config.seed) == (8, True, 7)
     for name, value in (("a_decodes", "off"), ("b_decodes", "nonsense"), ("c_decodes", None)):
         wrong = values(chosen, **{name: value})
-        assert not chosen.possible(wrong)
+        assert not chosen.judge(wrong)[0]
         with pytest.raises(ValueError, match=f"^{name[0].upper()}: "):
             chosen.read(wrong)
 
 
 def test_what_cannot_run_is_said_of_its_column(chosen):
     impossible = values(chosen, b_builder="k-ary", b_verifier="speculative-sampling")
-    assert not chosen.possible(impossible)
+    assert not chosen.judge(impossible)[0]
     with pytest.raises(ValueError, match=r"^B: Speculative sampling is defined for chains"):
         chosen.read(impossible)
-    updates = dict(zip(map(id, chosen.outputs), chosen.updates(impossible), strict=True))
+    updates = dict(zip(map(id, chosen.outputs), chosen.judge(impossible)[1], strict=True))
     assert [json.loads(updates[id(column.notice_box)])["kind"] for column in chosen.columns] == [
         "",
         "impossible",
         "",
     ]
     lossy = values(chosen, b_verifier="typical", temperature=0.8)
-    assert chosen.possible(lossy) and chosen.read(lossy)[1].lossy == V["typical"].bias
+    assert chosen.judge(lossy)[0] and chosen.read(lossy)[1].lossy == V["typical"].bias
     hidden = values(chosen, b_builder="nonsense", b_decodes="plain")
-    assert chosen.possible(hidden) and chosen.read(hidden)[1].autoregressive, (
+    assert chosen.judge(hidden)[0] and chosen.read(hidden)[1].autoregressive, (
         "what is hidden is not read"
     )
     for name, value in (("prompt", "  "), ("seed", -1)):

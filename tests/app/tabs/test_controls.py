@@ -17,7 +17,9 @@ from specviz.config.strategy import Strategy
 @pytest.fixture(scope="module")
 def settings():
     with gr.Blocks():
-        return controls.controls(gr.Textbox("a b c", label="Prompt"))
+        return controls.controls(
+            gr.Textbox("a b c", label="Prompt"), specviz.RunConfig(max_new_tokens=96)
+        )
 
 
 def read(settings, **changes):

@@ -27,7 +27,9 @@ SCRIPT = "</script><img src=x onerror=window.hacked=1>${window.hacked=1}{{window
 @pytest.fixture(scope="module")
 def page():
     with gr.Blocks():
-        settings = controls(gr.Textbox("a b c", label="Prompt"))
+        settings = controls(
+            gr.Textbox("a b c", label="Prompt"), specviz.RunConfig(max_new_tokens=96)
+        )
         models = gr.Dropdown(["Embedded pair", "Other"], value="Embedded pair", label="Model pair")
     return links.Linked({"models": models}, settings)
 

@@ -103,8 +103,10 @@ def test_a_pair_is_checked_and_then_used(form, tmp_path):
 
     service, press = form
     target, draft = save(tmp_path / "big"), save(tmp_path / "small", hidden_size=16)
-    said, _ = press(own_pair.CHECK, target, draft)
-    assert said["kind"] == "" and not service.pairs.get(PairRef(target, draft))
+    said, menus = press(own_pair.USE, target, draft)
+    assert said["text"].startswith("In use: big + small.") and service.pairs.get(
+        PairRef(target, draft)
+    )
     counts = [
         sum(part.numel() for part in specviz.load_pair(name).target.model.parameters())
         for name in (target, draft)
@@ -116,13 +118,9 @@ def test_a_pair_is_checked_and_then_used(form, tmp_path):
         "of memory are needed; ",
     ):
         assert sentence in said["text"]
-    said, menus = press(own_pair.USE, target, draft)
-    assert said["text"].startswith("In use: big + small.") and service.pairs.get(
-        PairRef(target, draft)
-    )
     for menu in menus:
         assert menu.value == f"{target}|{draft}" and ("big + small", menu.value) in menu.choices
-    assert "no smaller than the target" in press(own_pair.CHECK, draft, target)[0]["text"]
+    assert "no smaller than the target" in press(own_pair.USE, draft, target)[0]["text"]
 
 
 @pytest.mark.adapter
@@ -154,9 +152,8 @@ def test_a_pair_that_cannot_be_loaded_is_said_and_not_loaded(form, tmp_path, mon
         ((target, str(tmp_path)), "must hold config.json"),
         (("x" * 401, ""), "at most 400"),
     ):
-        for button in (own_pair.CHECK, own_pair.USE):
-            said, menus = press(button, *names)
-            assert said["kind"] == "error" and sentence in said["text"] and menus == [None, None]
+        said, menus = press(own_pair.USE, *names)
+        assert said["kind"] == "error" and sentence in said["text"] and menus == [None, None]
     monkeypatch.setattr(own_pair, "describe", no_room)
     said, _ = press(own_pair.USE, target, "")
     assert said["kind"] == "error" and "but only 0.0 MB are free" in said["text"]
@@ -171,11 +168,11 @@ def no_room(target, draft):
 
 
 @pytest.mark.adapter
-def test_an_early_exit_is_named_and_damaged_weights_are_found(tmp_path):
+def test_damaged_weights_are_found(tmp_path):
     from tests.models.test_pair import save
 
     target = save(tmp_path / "big")
-    assert sizes.describe(target, "early-exit:1").label == "big + early-exit:1"
+    assert sizes.describe(target, "early-exit:1").fits
     (tmp_path / "big" / "model.safetensors").write_bytes(b"x" * 20)
     with pytest.raises(ValueError, match=r"model.safetensors is damaged"):
         sizes.describe(target, "")

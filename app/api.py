@@ -91,16 +91,16 @@ def build(service: RunService) -> None:
             items = service.stream(
                 visitor_of(request), ref, answers, config, plain_rounds, prompts=[config.prompt]
             )
-            waits = False
             async with aclosing(items):
                 async for item in items:
-                    if not isinstance(item, Note):
-                        yield item
-                    elif not waits:  # once: how long it waits is not said to a program
-                        waits = True
-                        yield "", "", ""
+                    # How long it waits is not said to a program.
+                    yield ("", "", "") if isinstance(item, Note) else item
         except Exception as error:
-            raise gr.Error(explain(error, "The run failed."), print_exception=False) from None
+            # A parameter keeps its name, whose first letter is small.
+            text = (
+                str(error) if isinstance(error, ValueError) else explain(error, "The run failed.")
+            )
+            raise gr.Error(text, print_exception=False) from None
 
     gr.api(
         generate,

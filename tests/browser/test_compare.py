@@ -165,7 +165,7 @@ def test_two_runs_are_decoded_compared_and_timed_and_hostile_text_is_text(serve,
 
 def test_what_cannot_run_is_said_with_the_letter_of_a_run_that_failed(serve, visit, caplog):
     page = visit(
-        f"{serve(Gated(fail_at=9))}{LINK}&a.decodes=speculation&b.decodes=plain&c.decodes=off",
+        f"{serve(Gated(fail_at=9))}{LINK}&a.decodes=speculation&b.decodes=plain",
         ready=READY,
         settings=False,
     )

@@ -13,6 +13,7 @@ from specviz.view.offline import comparison_page
 from specviz.view.payload import message
 from specviz.view.web import asset
 
+from ...service.failures import explain
 from ...service.queue import visitor_of
 from ...service.service import RunService
 from ..explore.messages import page_message
@@ -25,7 +26,7 @@ from ..parts.stage import ask, opener
 from ..parts.web import QUIET, component
 from . import example
 from .messages import compare_runs
-from .settings import Settings, lay_out
+from .settings import lay_out
 
 TITLE = "Compare"
 
@@ -80,31 +81,6 @@ def build(service: RunService) -> None:
         trigger_mode="always_last",
         **QUIET,
     )
-    events(service, linked, go, stop, line, board)
-
-
-def controls_text(linked: links.Linked, values: Sequence[object]) -> str:
-    """All that the controls hold but the prompt, the same for equal settings; empty where they hold
-    no valid ones."""
-    # Without the prompt: two races are alike where only their texts differ.
-    at = list(linked.named).index("prompt")
-    try:
-        return links.write(linked, [*values[:at], "", *values[at + 1 :]])
-    except ValueError:
-        return ""
-
-
-def events(
-    service: RunService,
-    linked: links.Linked,
-    go: gr.Button,
-    stop: gr.Button,
-    line: gr.HTML,
-    board: gr.HTML,
-) -> None:
-    """Every event of a run."""
-    chosen = linked.settings
-    assert isinstance(chosen, Settings)
 
     async def run(
         request: gr.Request, models: object, weights: object, *values: object
@@ -129,15 +105,24 @@ def events(
                 async for item in items:
                     yield {board: page_message(item)}
         except Exception as error:
-            text = chosen.explain(
-                error, "The comparison failed. The earlier results are unchanged."
-            )
+            text = explain(error, "The comparison failed. The earlier results are unchanged.")
             yield {line: status_text(text, "error"), board: message("", state="done", note="")}
 
     job = Job(
         stop, {board: message("", state="stopped", note="Stopped before the runs were timed.")}
     )
-    job.bind([go.click, chosen.prompt.submit], run, list(linked.named.values()), [board, line])
+    job.bind([go.click, prompt.submit], run, controls, [board, line])
+
+
+def controls_text(linked: links.Linked, values: Sequence[object]) -> str:
+    """All that the controls hold but the prompt, the same for equal settings; empty where they hold
+    no valid ones."""
+    # Without the prompt: two races are alike where only their texts differ.
+    at = list(linked.named).index("prompt")
+    try:
+        return links.write(linked, [*values[:at], "", *values[at + 1 :]])
+    except ValueError:
+        return ""
 
 
 TAB = Tab(TITLE, build, styles=("compare/compare",))

@@ -16,14 +16,13 @@ from ..parts.stage import notice, sentence
 from . import example
 from .entry import Entry
 
-KINDS = {"speculation": "Speculation", "plain": "Plain decoding", "off": "Off"}
+KINDS = {"speculation": "Speculation", "plain": "Plain decoding"}
 # what each column holds at first: the race that the tab opens with
 FIRST = {
     "A": ("plain", example.TREE),
     "B": ("speculation", example.CHAIN),
     "C": ("speculation", example.TREE),
 }
-OPTIONAL = "C"
 
 
 @dataclass
@@ -46,8 +45,8 @@ class Column:
         """The components that `judge` updates."""
         return [self.body, self.notice_box, *self.controls.strategies.values()]
 
-    def config(self, kind: object, values: tuple[object, ...]) -> RunConfig | None:
-        """What it runs; None where it is off.
+    def config(self, kind: object, values: tuple[object, ...]) -> RunConfig:
+        """What it runs.
 
         Args:
             kind: what decodes it.
@@ -56,12 +55,9 @@ class Column:
         Raises:
             ValueError: a sentence for the visitor.
         """
-        offered = kinds(self.letter)
-        if not isinstance(kind, str) or kind not in offered:
-            names = ", ".join(offered.values())
-            raise ValueError(f"{self.letter} must be one of {names}; got {str(kind)[:40]!r}.")
-        if kind == "off":
-            return None
+        if kind not in list(KINDS):
+            names = " or ".join(KINDS.values())
+            raise ValueError(f"{self.letter} must be {names}; got {str(kind)[:40]!r}.")
         if kind == "speculation":
             return self.controls.read(values)
         # what is hidden cannot be wrong
@@ -75,7 +71,7 @@ class Column:
         marked: list[object] = [gr.skip() for _ in LABELS]
         try:
             config = self.config(kind, ("any", *values[1:]))
-            if config and kind == "speculation":
+            if kind == "speculation":
                 word, text = verdict(config)
                 marked = mark(config)
         except ValueError as error:
@@ -148,26 +144,17 @@ class Settings:
         entries = []
         for column, kind, mine in self.split(values):
             try:
-                if config := column.config(kind, mine):
-                    compatible(config).required()
-                    entries.append(Entry(column.letter, config))
+                config = column.config(kind, mine)
+                compatible(config).required()
+                entries.append(Entry(column.letter, config))
             except ValueError as error:
                 raise ValueError(f"{column.letter}: {error}") from None
         return entries
 
-    def explain(self, error: Exception, failed: str) -> str:
-        """`failures.explain`, with the page's labels."""
-        return self.columns[0].controls.explain(error, failed)
-
-
-def kinds(letter: str) -> dict[str, str]:
-    """Of `KINDS`, what a column may be; at least two columns decode."""
-    return {kind: title for kind, title in KINDS.items() if kind != "off" or letter == OPTIONAL}
-
 
 def column(letter: str, prompt: gr.Textbox, scalars: dict[str, gr.components.Component]) -> Column:
     """Lay out the controls of a column, as they are in the recorded race."""
-    choices = [(title, kind) for kind, title in kinds(letter).items()]
+    choices = [(title, kind) for kind, title in KINDS.items()]
     with gr.Column(
         elem_classes=f"sv-side sv-run-{letter}", elem_id=f"sv-side-{letter}", min_width=220
     ):

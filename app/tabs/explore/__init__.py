@@ -18,6 +18,7 @@ from specviz.record.vectors import EMBEDDED, planned_with
 from specviz.view.payload import message, page_json, settings_text
 from specviz.view.web import asset
 
+from ...service.failures import explain
 from ...service.pair_ref import TALES, PairRef
 from ...service.pairs import Pairs
 from ...service.queue import visitor_of
@@ -172,7 +173,7 @@ def events(
                 async for item in items:
                     yield {stage_box: page_message(item)}
         except Exception as error:
-            text = settings.explain(error, "The run failed.")
+            text = explain(error, "The run failed.")
             yield {notice_box: sentence("error", text), stage_box: message("", state="done")}
 
     async def count(
@@ -197,7 +198,7 @@ def events(
                 async for item in items:
                     yield noted(item)
         except Exception as error:
-            text = settings.explain(error, "The sampling failed.")
+            text = explain(error, "The sampling failed.")
             yield page_json({"state": "error", "text": text})
 
     stopped = {stage_box: message("", state="stopped"), sample_chart: STOPPED}

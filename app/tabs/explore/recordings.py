@@ -90,16 +90,12 @@ RECORDINGS = tuple(
 )
 
 
-@cache
-def available() -> dict[tuple[RunConfig, PairRef], Recording]:
-    """The recordings that are there, by what they are recorded of."""
-    there = [recording for recording in RECORDINGS if recording.path.exists()]
-    return {(recording.config, recording.ref): recording for recording in there}
+BY_SETTINGS = {(one.config, one.ref): one for one in RECORDINGS}
 
 
 def find(config: RunConfig, ref: PairRef) -> Recording | None:
     """The recording of a configuration and a pair; None where there is none."""
-    return available().get((config, ref))
+    return BY_SETTINGS.get((config, ref))
 
 
 def opening(target: str = SMOLLM2) -> Recording:

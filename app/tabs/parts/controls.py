@@ -14,7 +14,8 @@ from specviz.config.run_config import RunConfig
 from specviz.doctor.engine_rules import ENGINE_PRESETS
 from specviz.view.payload import page_json
 
-from ...service import failures, limits
+from ...service import limits
+from ...service.failures import as_sentence
 from . import menus
 from .web import component
 
@@ -105,15 +106,7 @@ class Controls:
                 got = ...  # which leaves out what it was: nothing was typed
                 hint = f"The box is empty. {hint}"
             error = ParameterError(name, error.must, got, hint)
-        # The label may begin with a small letter, a sentence does not.
-        sentence = str(error)
-        return sentence[:1].upper() + sentence[1:]
-
-    def explain(self, error: Exception, failed: str) -> str:
-        """`failures.explain`, with the page's labels."""
-        if isinstance(error, ValueError):
-            return self.with_labels(error)
-        return failures.explain(error, failed)
+        return as_sentence(error)
 
 
 def engines_menu(pickers: dict[str, gr.HTML], of: str = "") -> None:

@@ -11,6 +11,7 @@ from starlette.routing import Route
 
 from specviz.view.payload import page_json
 
+from ...service.failures import as_sentence
 from ...service.http.guard import OPEN
 from ...service.queue import VISITOR
 from ...service.run_store import new_name
@@ -70,8 +71,7 @@ def open_route(service: RunService) -> Route:
             message, packed = await service.requests.ask(VISITOR.get(), read_run, body, name)
             service.runs.put(name, packed)
         except ValueError as error:
-            reason = str(error)
-            sentence = f"This file was not opened. {reason[:1].upper()}{reason[1:]}"
+            sentence = f"This file was not opened. {as_sentence(error)}"
             message = page_json({"error": sentence}).encode()
         return Response(message, media_type="application/json")
 

@@ -18,8 +18,6 @@ from .service import limits
 from .service.decoding import begin, timing
 from .service.failures import explain
 from .service.limits import number
-from .service.pair_ref import PairRef
-from .service.pairs import Pairs
 from .service.queue import visitor_of
 from .service.queued_run import Note, Turn
 from .service.run_store import GrowingRun
@@ -83,7 +81,11 @@ def build(service: RunService) -> None:
                 max_new_tokens=max_new_tokens,
                 seed=seed,
             )
-            ref = pair_for(service.pairs, models, weights)
+            ref = service.pairs.find(models, weights)
+            # The page quietly takes memory instead; a program is told, as its times would be of
+            # something else.
+            if weights == "disk" != ref.weights:
+                raise ParameterError("weights", "be memory for this pair", weights)
             if type(plain_rounds) is not int or not 0 <= plain_rounds <= MAX_ROUNDS:
                 raise ParameterError(
                     "plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds
@@ -142,16 +144,6 @@ def messages_of(text: str) -> list[JsonObject]:
     return messages
 
 
-def pair_for(pairs: Pairs, models: object, weights: object) -> PairRef:
-    """The requested pair; raises a `ParameterError` where there is none."""
-    ref = pairs.find(models, weights)
-    # The page quietly takes memory instead; a program is told, as its times would be of something
-    # else.
-    if weights != ref.weights and weights == "disk":
-        raise ParameterError("weights", "be memory for this pair", weights)
-    return ref
-
-
 def answers(
     turn: Turn, config: RunConfig, rounds: int = 0
 ) -> Iterator[tuple[str, str, str] | None]:
@@ -160,16 +152,10 @@ def answers(
     text = ""
     written = []
     blank, steps = begin(turn, config)
-    try:
-        for step in steps:
-            written.append(step)
-            text += "".join(step.emitted_texts)
-            yield text, step.to_json(), ""
-    except Exception as error:
-        if not written:
-            raise
-        # A caller gets no trace then, but every step up to here was yielded.
-        raise ValueError(explain(error, "The run failed.")) from None
+    for step in steps:  # a caller gets no trace of one that fails, but every step before that
+        written.append(step)
+        text += "".join(step.emitted_texts)
+        yield text, step.to_json(), ""
     run = GrowingRun("", blank, written, ended=True)
     for speedup in timing(turn, config, run.trace.counts, rounds):
         run.speedup = speedup or run.speedup

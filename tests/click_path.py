@@ -20,7 +20,7 @@ from types import CodeType, FrameType
 import specviz
 from app.page import build_demo
 from app.service.queued_run import QueuedRun
-from tests.loops import until
+from tests.loops import is_busy, until
 
 ROOT = Path(__file__).resolve().parent.parent
 GENERATOR = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
@@ -78,7 +78,9 @@ def measure() -> ClickPath:
     sys.setprofile(path.profile)
     try:
         asyncio.run(first_tree())
-        until(lambda: not demo.service.busy)  # the end of the first run is no part of the second
+        until(
+            lambda: not is_busy(demo.service)
+        )  # the end of the first run is no part of the second
         path.done.clear()
         path.is_counting = True
         asyncio.run(first_tree())

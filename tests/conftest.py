@@ -182,10 +182,10 @@ class Site:
     def idle(self):
         """Whether nothing is left of the test before, in the line or on the machine; it may be
         leaving just now."""
-        from tests.loops import is_idle
+        from tests.loops import is_busy, is_idle
 
         end = time.monotonic() + 5
-        while self.service.busy or not is_idle(self.demo):
+        while is_busy(self.service) or not is_idle(self.demo):
             if time.monotonic() > end:
                 return False
             time.sleep(0.05)

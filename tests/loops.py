@@ -57,3 +57,9 @@ def one_pair(load, load_ref=None):
 def is_idle(demo: Any) -> bool:
     """Whether no event of gradio waits or computes."""
     return not (len(demo._queue) or any(demo._queue.active_jobs))
+
+
+def is_busy(service):
+    """Whether a run computes, waits or loads its pair."""
+    with service._changed:
+        return bool(len(service._queue) or service._admitted or service._left)

@@ -190,12 +190,6 @@ class RunService:
         runs = "1 run is" if ahead == 1 else f"{ahead} runs are"
         return Note(f"Waiting: {runs} before yours." if ahead else "", ahead=ahead)
 
-    @property
-    def busy(self) -> bool:
-        """Whether a run computes, waits or loads its pair."""
-        with self._changed:
-            return bool(len(self._queue) or self._admitted or self._left)
-
     def shut_down(self, seconds: float = 8.0) -> None:
         """Begin no run, and end those that do not end by themselves in time with a sentence."""
         self._stopping = True

@@ -97,9 +97,7 @@ def record(pair: Pair, lesson: Lesson) -> list[specviz.Trace]:
     # A lesson is about something that most runs show and some do not: the first seed that does is
     # taken, and never one that looks best.
     for seed in SEEDS:
-        traces = []
-        for recording in lesson.recordings:
-            traces.append(decode(pair, recording, seed))
+        traces = [decode(pair, recording, seed) for recording in lesson.recordings]
         is_long = all(len(trace.steps) >= FEWEST for trace in traces)
         if is_long and lesson.facts(*traces) is not None:
             return traces
@@ -150,8 +148,7 @@ def write_chains() -> None:
 def write(path: Path, trace: specviz.Trace) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(trace.to_json() + "\n", encoding="utf-8")
-    print(f"{path.name}: {len(trace.tokens)} tokens, {len(trace.steps)} steps: {trace.text!r}")
-    print(trace.speedup and round(trace.speedup.speedup, 2), flush=True)
+    print(f"{path.name}: {trace.text!r} {trace.speedup}", flush=True)
 
 
 if __name__ == "__main__":

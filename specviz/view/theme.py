@@ -215,6 +215,4 @@ def logarithmic(axis: str, fig: go.Figure, ticks: Sequence[float]) -> None:
 
 def rule_title(rule: str) -> str:
     """The title of a rule, as menus have it."""
-    if rule in VERIFIERS:
-        return VERIFIERS[rule].title
-    return rule
+    return getattr(VERIFIERS.get(rule), "title", rule)

@@ -29,12 +29,8 @@ def path(name: str) -> Path:
 @cache
 def opening() -> str:
     """The race as a message to the page."""
-    runs = []
-    entries = []
-    for letter, name in zip(LETTERS, CONFIGS, strict=True):
-        trace = Trace.from_json(path(name).read_text("utf-8"))
-        runs.append(trace)
-        entries.append(Entry(letter, trace.config))
+    runs = [Trace.from_json(path(name).read_text("utf-8")) for name in CONFIGS]
+    entries = [Entry(letter, run.config) for letter, run in zip(LETTERS, runs, strict=True)]
     # Plain decoding has no speedup over itself, so another run says when and where they were timed.
     timed = next(trace.speedup for trace in runs if trace.speedup)
     when = f"Recorded on {timed.date} on {timed.machine}."

@@ -225,12 +225,11 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
     """The notice on a configuration: its verdict, a fix, and what shows the page whether the
     picture is of it."""
     kind, text = verdict(config, ref)
-    more = ""
     if fix:
-        more = fix["text"]
+        text = f"{text} {fix['text']}"
     return sentence(
         kind,
-        f"{text} {more}".rstrip(),
+        text,
         settings=settings_text(config),
         models=ref.models,
         weights=ref.weights,

@@ -44,7 +44,7 @@ def noted(item: str | Note) -> str:
 
 def verdict(result: Sampled) -> str:
     """Whether the counts of the run follow the target, beginning with yes or no, how plain decoding
-    does, and how the draws were made."""
+    does."""
     if not result.runs:
         return "Reading the target's distributions."
     if result.runs < FEWEST:
@@ -58,20 +58,11 @@ def verdict(result: Sampled) -> str:
     plain = "agrees"
     if result.deviates(result.plain):
         plain = "deviates too"
-    how = (
-        "This drafter needs more than the target's probabilities, so both models run again for "
-        "every sample."
-    )
-    if result.passes:
-        how = (
-            "Every run draws anew; the target's distribution after each text is computed once: "
-            f"target passes {result.passes}."
-        )
     return (
         f"{answer} the target's distribution (total variation distance "
         f"{result.distance(result.speculated):.3f}). Plain decoding {plain} "
         f"({result.distance(result.plain):.3f}). "
         f"{result.runs:,} exact samples differ by about {result.expected:.3f} too, by chance. The "
         "answer is no if fewer than 1 in 1,000 sets of exact samples would differ as much "
-        f"(chi-square test). {how}"
+        "(chi-square test)."
     )

@@ -17,7 +17,6 @@ import gradio as gr
 
 from specviz.base.codec import JsonObject
 from specviz.base.errors import ParameterError
-from specviz.config.run_config import RunConfig, compatible
 from specviz.config.strategy import REGISTRIES, strategy_of
 from specviz.view.web import asset
 
@@ -28,7 +27,7 @@ from .web import QUIET, component
 
 MAX_LENGTH = 8_000  # characters of a link's parameters; servers and proxies reject longer ones
 MAX_FIELDS = 200
-MAX_CHANGES = 4  # that are named one by one
+MAX_CHANGES = 4  # that are named
 OTHERS = (
     "tab",
     "lesson",
@@ -48,7 +47,6 @@ REASONS = {  # why controls are set, where it is no link of somebody
     "run": "All settings are those of the opened run.",
     "shared": "This run was shared; it is computed again.",
     "again": "These runs are computed again.",
-    "fix": "",
 }
 _copies = count(1)
 
@@ -109,7 +107,8 @@ def read(linked: Linked, search: object) -> Opened:
     cannot be read."""
     named = linked.named
     values = {name: control.value for name, control in named.items()}
-    texts, changes = parameters(search, values)
+    texts = parameters(search, values)
+    changes: list[str] = []
     changed: JsonObject = {}
     for name, control in named.items():
         try:
@@ -142,8 +141,8 @@ def read(linked: Linked, search: object) -> Opened:
     return Opened(values, valid, changes)
 
 
-def parameters(search: object, opening: JsonObject) -> tuple[dict[str, str], list[str]]:
-    """The parameters of an address by name, the first of each, and sentences about the others.
+def parameters(search: object, opening: JsonObject) -> dict[str, str]:
+    """The parameters of an address by name, the first of each.
 
     One parameter of a strategy, "builder.size=16" as older links have it, becomes a part of its
     text; `opening` has what the controls hold.
@@ -161,22 +160,17 @@ def parameters(search: object, opening: JsonObject) -> tuple[dict[str, str], lis
             f"The link was not opened: it has more than {MAX_FIELDS} parameters."
         ) from None
     texts: dict[str, str] = {}
-    notes = []
     for name, text in pairs:
-        if name in texts:
-            notes.append(f"{quoted(name)} is given more than once; the first value is used.")
-        elif not name.startswith("__") and name not in OTHERS:  # with underscores: gradio's own
-            texts[name] = text
+        if not name.startswith("__") and name not in OTHERS:  # with underscores: gradio's own
+            texts.setdefault(name, text)
     # "builder=sequoia&builder.size=16", as older links have it, becomes "builder=sequoia:size=16".
     for name in list(texts):
         owner, _, key = name.rpartition(".")
         start = texts.get(owner, opening.get(owner))
         if start and owner.rpartition(".")[2] in REGISTRIES:
-            comma = ":"
-            if ":" in start:
-                comma = ","
+            comma = "," if ":" in start else ":"
             texts[owner] = f"{start}{comma}{key}={texts.pop(name)}"
-    return texts, list(dict.fromkeys(notes))
+    return texts
 
 
 def value_of(control: gr.components.Component, text: str, changes: list[str]) -> object:
@@ -184,11 +178,6 @@ def value_of(control: gr.components.Component, text: str, changes: list[str]) ->
     into range."""
     match control:
         case gr.HTML():
-            if text.partition(":")[0].strip() not in menus.offered(control.kind):
-                plugin = "if it is a plugin, start the page with it"
-                raise ValueError(
-                    f"{control.label} {quoted(text)} is not one of the choices; {plugin}"
-                )
             try:
                 return str(strategy_of(control.kind, text))
             except ParameterError as error:
@@ -225,15 +214,10 @@ def quoted(text: str) -> str:
     return f"“{text if len(text) <= 40 else text[:40] + '…'}”"
 
 
-def sentence(opened: Opened, why: object = None, runs: bool = True) -> str:
+def sentence(opened: Opened, why: object = None) -> str:
     """The message about a link that was opened, or, for one of `REASONS`, about a run with settings
     of its own."""
-    impossible = "These settings are not compatible; change one of them."
-    if runs:
-        impossible = ""
-    parts = [REASONS.get(str(why), impossible), *opened.changes[:MAX_CHANGES]]
-    if len(opened.changes) > MAX_CHANGES:
-        parts.append(f"{len(opened.changes) - MAX_CHANGES} more changes.")
+    parts = [REASONS.get(str(why), ""), *opened.changes[:MAX_CHANGES]]
     return " ".join(parts).strip()
 
 
@@ -259,10 +243,7 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None
             return [notice_value("error", str(error)), *unchanged]
         if not opened.changed and not opened.changes:
             return [gr.skip(), *unchanged]
-        settings = linked.read(list(opened.values.values()))
-        # Of a comparison only what can run is read.
-        runs = not isinstance(settings, RunConfig) or compatible(settings).possible
-        text = sentence(opened, getattr(event, "opened", None), runs)
+        text = sentence(opened, getattr(event, "opened", None))
         # What the link does not set stays as the visitor has it.
         updates = dict.fromkeys(linked.named, gr.skip())
         for name in opened.changed:

@@ -15,7 +15,7 @@ from app.service.pairs import Pairs
 from app.service.queue import Full, Visitor
 from app.service.queued_run import Note
 from app.service.service import RunService
-from tests.loops import WAIT, in_a_loop, one_pair, until, until_later
+from tests.loops import WAIT, in_a_loop, is_busy, one_pair, until, until_later
 
 REF = PairRef("This pair")
 
@@ -145,7 +145,7 @@ def test_no_failure_of_whatever_kind_costs_the_next_visitor_a_turn(error, late):
         return await gate.visit(Visitor("b"))
 
     assert items_of(in_a_loop(both())) == [0]
-    until(lambda: not gate.service.busy)
+    until(lambda: not is_busy(gate.service))
 
 
 def test_a_thread_that_was_lost_is_replaced():
@@ -182,7 +182,7 @@ def test_a_page_that_leaves_loses_its_place_and_its_run_within_a_step(begun):
 
     assert in_a_loop(leave()) == list(range(50))
     assert closed == ([3, 49] if begun else [49])
-    until(lambda: not gate.service.busy)
+    until(lambda: not is_busy(gate.service))
 
 
 def test_a_run_whose_page_reads_no_messages_ends():
@@ -290,7 +290,7 @@ def test_a_run_takes_the_place_of_the_same_visitor_s_before(permits):
     found = in_a_loop(pressed_again())
     parts = [[item for item in items if not isinstance(item, Note)] for items in found]
     assert parts == [list(range(permits)), [0, 1, 2], [0, 1], ["short"]]
-    assert not gate.service.busy
+    assert not is_busy(gate.service)
 
 
 # ---- pairs ----
@@ -361,7 +361,7 @@ def test_who_waited_for_a_pair_is_before_those_who_came_meanwhile():
         "10.0.2.1",
         "10.0.3.1",
     ]
-    until(lambda: not gate.service.busy)
+    until(lambda: not is_busy(gate.service))
 
 
 def test_loading_can_be_left_at_once_and_the_next_run_has_what_it_loaded():
@@ -378,7 +378,7 @@ def test_loading_can_be_left_at_once_and_the_next_run_has_what_it_loaded():
         return await gate.visit(Visitor("b"), ref=PairRef("a"))
 
     assert items_of(in_a_loop(leave())) == [0] and len(loads.calls) <= 2
-    until(lambda: not gate.service.busy)
+    until(lambda: not is_busy(gate.service))
 
 
 def test_nobody_waits_for_ever_for_a_pair():
@@ -409,7 +409,7 @@ def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks():
     for number in (1, 2):
         found = gate.visits([("a", "1")])
         assert "target 'x' is not there" in str(found[0]) and len(tries) == number
-    assert not gate.service.busy
+    assert not is_busy(gate.service)
 
 
 def test_two_pairs_are_in_memory_and_one_that_went_is_freed():

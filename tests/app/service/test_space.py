@@ -28,7 +28,7 @@ from app.service.service import RunService
 from app.service.sizes import describe, try_tokenizers
 from app.tabs import explore
 from specviz.config.prompt import Message
-from tests.loops import SameProcess, in_a_loop, until
+from tests.loops import SameProcess, in_a_loop, is_busy, until
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = specviz.RunConfig(
@@ -265,7 +265,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(service, tmp_path):
     missing = PairRef(str(tmp_path / "nothing"))
     with pytest.raises(ValueError, match="nothing"):
         visit(service, missing, explore.decode_run, CONFIG, missing, service.runs)
-    until(lambda: not service.busy)
+    until(lambda: not is_busy(service))
 
 
 def broken_tokenizer(folder, **changes):

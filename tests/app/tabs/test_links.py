@@ -106,9 +106,9 @@ def test_controls_may_stand_in_several_columns():
 
 
 LINKS = {  # each with a part of what is said
-    f"builder={quote(SCRIPT)}": "Tree builder “</script>",
+    f"builder={quote(SCRIPT)}": "Tree builder must be one of",
     f"{quote(SCRIPT)}=1&seed=2": "is unknown",
-    "verifier=my-rule:size=3": "if it is a plugin",
+    "verifier=my-rule:size=3": "If it is a plugin",
     "builder=sequoia:16": "must be written like",
     "builder=sequoia:size=0": "Tree size",
     "builder=sequoia:acceptance=/etc/passwd": "Acceptance",
@@ -121,7 +121,6 @@ LINKS = {  # each with a part of what is said
     "temperature=nan": "be a number",
     "seed=1.5": "Seed must be",
     f"seed={'9' * 5000}": "Seed must be",
-    "seed=1&seed=2": "“seed” is given more than once",
     "top_k=many": "Top-k must be",
     "prompt=": "Prompt must not be empty",
     f"prompt={'x' * 21_000}": "Prompt must have",
@@ -146,7 +145,7 @@ def test_what_is_valid_in_a_link_is_used_and_the_rest_is_counted(page):
         0.5,
         "",
     )
-    assert links.sentence(opened).endswith("97 more changes.")
+    assert links.sentence(opened).count("ignored.") == 4, "of 101"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,8 @@ const LAYERS = ['page', 'drawer', 'card', 'menu', 'tip']; // the topmost last
  * @typedef {{ element: Element, layer: number, close: () => boolean }} Part
  */
 
-let parts = /** @type {Part[]} */ ([]);
+/** @type {Part[]} */
+let parts = [];
 
 /**
  * @param {Element} element as long as it is on the screen

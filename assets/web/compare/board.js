@@ -42,8 +42,10 @@ export function compareBoard(element, server, settings = () => undefined) {
     for (const column of run.columns) column.show(time);
   });
   const first = settings();
-  let run = /** @type {Comparison} */ ({ state: '', columns: [] });
-  let messages = /** @type {string[]} */ ([]); // all of this comparison
+  /** @type {Comparison} */
+  let run = { state: '', columns: [] };
+  /** @type {string[]} */
+  let messages = []; // all of this comparison
 
   async function openRecorded() {
     const text = await server.recorded?.({}).catch(() => null);
@@ -63,7 +65,8 @@ export function compareBoard(element, server, settings = () => undefined) {
   /** @param {string | undefined} text a message */
   function receive(text) {
     if (!text) return;
-    const message = /** @type {Message} */ (JSON.parse(text));
+    /** @type {Message} */
+    const message = JSON.parse(text);
     if (message.columns) start(message, message.columns);
     else if (message.run && message.run !== run.run) return;
     messages.push(text);

@@ -20,7 +20,8 @@ import { lookOf, runName } from './tokens_over_time.js';
  */
 export function runColumn(about, run, parent, { seek, announce }) {
   const template = query(parent.parentElement ?? parent, 'template');
-  const box = /** @type {HTMLElement} */ (template.content.firstElementChild.cloneNode(true));
+  /** @type {HTMLElement} */
+  const box = template.content.firstElementChild.cloneNode(true);
   const $ = finder(box);
   const [ribbon, svg] = [$('ribbon'), $('svg')];
   box.className += ` ${lookOf(about)}`;

@@ -28,7 +28,8 @@ export const lookOf = ({ letter, kind }) => `sv-run-${letter} sv-kind-${kind}`;
  * @returns draws runs as far as the clock is
  */
 export function tokenChart(svg) {
-  let runs = /** @type {Timed[]} */ ([]);
+  /** @type {Timed[]} */
+  let runs = [];
   let now = 0;
   const most = (/** @type {'ends' | 'totals'} */ name) =>
     Math.max(0, ...runs.map(run => run[name].at(-1) ?? 0)) || 1;

@@ -61,7 +61,8 @@ export function statusLine(element, status) {
   line.dataset.kind = status.kind || (status.text ? 'note' : '');
   line.classList.toggle('urgent', URGENT.includes(status.kind));
   line.querySelector('.text').textContent = status.text || '';
-  const bar = /** @type {HTMLProgressElement | null} */ (element.querySelector('.sv-progress'));
+  /** @type {HTMLProgressElement | null} */
+  const bar = element.querySelector('.sv-progress');
   if (!bar) return;
   bar.hidden = !status.of;
   bar.max = status.of || 1;

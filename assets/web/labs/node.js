@@ -34,7 +34,8 @@ export function nodeOf(step, key) {
   const parent = key === 'last' ? end : Math.max(0, step.parents[node]);
   const children = step.parents.flatMap((above, i) => (above === parent ? [i] : []));
   if (!children.length) return null;
-  const tokens = /** @type {Map<number, Token>} */ (new Map());
+  /** @type {Map<number, Token>} */
+  const tokens = new Map();
   for (const i of children) {
     const p = step.p[i],
       q = step.q[i];

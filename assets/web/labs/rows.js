@@ -36,7 +36,8 @@ export function withProbability(weights, token, prob) {
  */
 export function rowControls(root, state, changed) {
   const $ = finder(root, 'sv-v-');
-  let writers = /** @type {(() => void)[]} */ ([]); // of the probabilities in each line
+  /** @type {(() => void)[]} */
+  let writers = []; // of the probabilities in each line
   const refresh = () => writers.forEach(write => write());
 
   function show() {

@@ -19,8 +19,10 @@ import { nodeText, stepOf, treePicture } from './tree_picture.js';
 export function treeLab(element, start, askTrees) {
   const root = query(element, '.sv-lab', HTMLElement),
     $ = finder(root, 'sv-lab-');
-  const sizes = /** @type {Record<string, HTMLInputElement>} */ ({});
-  let trees = /** @type {LabTree[]} */ ([]);
+  /** @type {Record<string, HTMLInputElement>} */
+  const sizes = {};
+  /** @type {LabTree[]} */
+  let trees = [];
   let large = /** @type {LabTree} */ ({});
   let basis = start.own;
   const picture = treeView(query(root, '.sv-lab-tree svg', SVGSVGElement), {

@@ -25,7 +25,8 @@ export function verificationLab(element, start, server) {
     $ = finder(root, 'sv-v-');
   const state = /** @type {State} */ ({ names: /** @type {string[]} */ ([]) });
   // what a run of the page drew, until something else is asked for
-  let recorded = /** @type {import('./types.js').Run | null} */ (null);
+  /** @type {import('./types.js').Run | null} */
+  let recorded = null;
   let example = 0;
   const { show: showTries, position } = tryStepper(root);
   const rows = rowControls(root, state, () => {

@@ -52,7 +52,8 @@ export function lessonBook(element, start, server) {
   const touched = () => root.classList.remove('sv-idea');
   for (const kind of ['click', 'keydown']) $('run').addEventListener(kind, touched);
   let number = lessonOf(location.search, start);
-  let lesson = /** @type {Lesson | null} */ (null);
+  /** @type {Lesson | null} */
+  let lesson = null;
   let picture = 0;
   let link = placeOf(location.search, true);
 

@@ -21,15 +21,15 @@ export function pageHeader({ element }) {
     summary.setAttribute('aria-label', presents() ? 'Stop presenting' : 'View');
     summary.blur(); // space plays, as where the focus is nowhere
   };
-  summary.addEventListener('click', (/** @type {MouseEvent} */ event) => {
+  summary.onclick = (/** @type {MouseEvent} */ event) => {
     if (!presents()) return;
     event.preventDefault();
     present(false);
-  });
-  query(view, '.sv-present-button').addEventListener('click', () => {
+  };
+  query(view, '.sv-present-button').onclick = () => {
     history.pushState(history.state, '', location.href); // Back ends it
     present(true);
-  });
+  };
   closedByEscape(element, 'page', () => {
     const wasPresented = presents();
     present(false);
@@ -54,7 +54,7 @@ export function pageHeader({ element }) {
   const upright = '(max-width: 760px), (hover: none) and (orientation: portrait)';
   onPage(element, 'change', () => present(false), matchMedia(upright)); // as page/style.css has it
   const dark = () => theme.setAttribute('aria-pressed', String(body.classList.contains('dark')));
-  theme.addEventListener('click', () => body.classList.toggle('dark'));
+  theme.onclick = () => body.classList.toggle('dark');
   new MutationObserver(dark).observe(body, { attributeFilter: ['class'] });
   dark();
   new MutationObserver(mark).observe(document.documentElement, { attributeFilter: ['id'] });

@@ -16,7 +16,7 @@ import { checkSumOf } from '../stage/share.js';
 export function linkBar(element, { tab, others, old }, trigger) {
   const line = query(element, '.sv-notice'),
     request = new URLSearchParams(location.search);
-  query(element, '.sv-link-copy').addEventListener('click', () => trigger('click'));
+  query(element, '.sv-link-copy').onclick = () => trigger('click');
 
   /** @param {string} value */
   async function show(value) {

@@ -25,7 +25,8 @@ export function framesOf(step, { key = 'key' } = {}) {
   const tries = step.order;
   // Accepted with a node below them, without a try of their own: known after the last try.
   const untried = step.path.filter(node => !tries.includes(node));
-  const frames = /** @type {Frame[]} */ ([]);
+  /** @type {Frame[]} */
+  const frames = [];
   const whole = { lastNode: last, later: all, at: null };
   for (let node = 1; node < last; node++) {
     const text = growthSentence(step, node, key);

@@ -10,7 +10,7 @@ import { isOver, takeStop } from './run.js';
 
 /** @param {{ element: HTMLElement }} host */
 export function headline({ element }) {
-  query(element, '.sv-newcomer').addEventListener('click', () => publish('open-tab', 'lessons'));
+  query(element, '.sv-newcomer').onclick = () => publish('open-tab', 'lessons');
   subscribe('headline', element, ({ strong, text, small, done, slow, stale }) => {
     const line = query(element, '.sv-headline');
     line.classList.toggle('stale', stale !== '');
@@ -52,7 +52,7 @@ export function opener({ element }) {
     }
     dispatchEvent(new Event('resize')); // figures and trees have another width
   }
-  opens.addEventListener('click', () => show(!isOpen));
+  opens.onclick = () => show(!isOpen);
   onPage(element, 'pointerdown', ({ target }) => {
     if (!isOpen || part().contains(target) || element.contains(target)) return;
     const closing = CLOSING[getComputedStyle(part()).position];
@@ -80,7 +80,8 @@ const SEED = '#sv-settings input[aria-label="Seed"]';
  * @param {() => import('./run.js').Run} currentRun
  */
 export function freshness(element, changed, currentRun) {
-  let controls = /** @type {Held | null} */ (null);
+  /** @type {Held | null} */
+  let controls = null;
   let hasNextSeed = false;
   let isAwaited = false; // since Run was pressed, until a run is put on the screen
   const box = () => fieldIn(PROMPT);
@@ -114,7 +115,8 @@ export function freshness(element, changed, currentRun) {
       isAwaited = true;
       changed();
     }
-    const seed = /** @type {HTMLInputElement | null} */ (document.querySelector(SEED));
+    /** @type {HTMLInputElement | null} */
+    const seed = document.querySelector(SEED);
     const goesOn = document.querySelector(STOP) !== null;
     if (!begins || goesOn || !seed) return;
     if (run.origin !== 'run' || !isOver(run) || differs(run)) return;

@@ -30,7 +30,8 @@ export function inspectorView($, take) {
   const fold = $('why-fold');
   const token = query(fold, '.sv-token'); // the card at a node has one, too
   const lab = button('Open in the Verification lab', null, 'sv-lab-button');
-  let about = /** @type {{ step?: Step, key?: string | null }} */ ({});
+  /** @type {{ step?: Step, key?: string | null }} */
+  let about = {};
   $('why').after(lab);
 
   /** @param {Step} step @param {string | null} key @param {string} [rule] */
@@ -75,7 +76,8 @@ export function nodeCard($, openNumbers) {
   const more = button('In numbers', openNumbers, 'sv-plain');
   const card = make('div', '', 'sv-node-card');
   let nodeKey = '';
-  let mustSee = /** @type {Set<string>} */ (new Set()); // keys of marks that it must not cover
+  /** @type {Set<string>} */
+  let mustSee = new Set(); // keys of marks that it must not cover
   card.hidden = true;
   $('canvas').append(card);
 
@@ -104,8 +106,10 @@ export function nodeCard($, openNumbers) {
     const canvas = $('canvas').getBoundingClientRect();
     const node = $('svg').querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
     if (!node) return;
-    const path = /** @type {Box[]} */ ([]);
-    const others = /** @type {Box[]} */ ([]);
+    /** @type {Box[]} */
+    const path = [];
+    /** @type {Box[]} */
+    const others = [];
     for (const part of $('svg').querySelectorAll('[data-key]')) {
       const box = part.getBoundingClientRect();
       (mustSee.has(part.dataset.key) ? path : others).push(box);
@@ -122,9 +126,9 @@ export function nodeCard($, openNumbers) {
     Object.assign(card.style, { left: `${left - canvas.left}px`, top: `${top - canvas.top}px` });
   }
 
-  $('scroll').addEventListener('scroll', () => {
+  $('scroll').onscroll = () => {
     card.hidden = true;
-  });
+  };
   // A longer sentence makes the box lower; the tree in it is drawn again before the next frame.
   const follow = () => card.hidden || place(nodeKey);
   new ResizeObserver(() => requestAnimationFrame(follow)).observe($('scroll'));

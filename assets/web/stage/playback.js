@@ -28,10 +28,12 @@ const isGrowth = ({ phase, at }) => phase === 1 && at !== null;
 export function playback(element, { steps, running, head, changed }) {
   let current = -1; // the step
   let following = true; // whether it is the newest one, of a run that grows
-  let openAtEnd = /** @type {number | null} */ (null); // the step to open after the newest one
+  /** @type {number | null} */
+  let openAtEnd = null; // the step to open after the newest one
   let streak = -1; // how many steps were played in a row; -1 where one is played alone
   let timer = 0;
-  let all = /** @type {Frame[]} */ ([]); // the frames of the step
+  /** @type {Frame[]} */
+  let all = []; // the frames of the step
   let end = 0; // one past the last frame to play
   const frames = stepper(element, {
     changed,

@@ -48,10 +48,12 @@ export function runPlayer(element, around = {}) {
   const fresh = around.freshness?.(element, schedule, () => run);
   const history = runHistory();
   let [run] = history.runs; // the one on the screen
-  let spans = /** @type {HTMLElement[][]} */ ([]);
+  /** @type {HTMLElement[][]} */
+  let spans = [];
   let { request = null } = around; // until a visitor goes elsewhere
   let arrived = false;
-  let addressed = /** @type {Run | null} */ (null); // the run that the address of the page opens
+  /** @type {Run | null} */
+  let addressed = null; // the run that the address of the page opens
   const shared = checkSumOf(location.search); // of the run that a link is about
   let drawn = ''; // the phase on the screen
   const inspector = inspectorView($, around.take);
@@ -96,7 +98,8 @@ export function runPlayer(element, around = {}) {
   /** @param {string} text a message */
   function receive(text) {
     if (!text) return;
-    const message = /** @type {Message} */ (JSON.parse(text));
+    /** @type {Message} */
+    const message = JSON.parse(text);
     const change = history.take(message, run, fresh?.awaits(message));
     if (!change) return;
     if (change.isBegun) change.run.hasNextSeed = fresh?.takeNextSeed() ?? false;

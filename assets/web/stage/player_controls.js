@@ -25,9 +25,9 @@ export function playerControls(element, { tree, position, show, pick, move }) {
   };
   const writeBar = playerBar(element, acts, at => show(at));
   const fit = () => $('fit').setAttribute('aria-pressed', String(tree.fit()));
-  $('fit').addEventListener('click', fit);
+  $('fit').onclick = fit;
   for (const part of queryAll($('phases'), 'input'))
-    part.addEventListener('click', () => position.play(Number(part.value)));
+    part.onclick = () => position.play(Number(part.value));
   onToken($('ribbon'), show);
 
   closedByEscape(query(element, '.sv'), 'card', () => {

@@ -24,7 +24,7 @@ export function showCode(element, rows, link) {
   const parts = [svg, make('p', link), make('p', isLocal ? warning : ''), close];
   const dialog = make('dialog', parts, 'sv-qr sv-ui');
   dialog.addEventListener('keydown', event => event.stopPropagation()); // Escape closes it alone
-  dialog.addEventListener('close', () => dialog.remove());
+  dialog.onclose = () => dialog.remove();
   element.append(dialog);
   dialog.showModal();
 }

@@ -31,7 +31,7 @@ export function sampledTexts(element, { runs, stop }, ask) {
   let count = ''; // of the runs so far
   const starting = runs.map(many => button(`Sample ${grouped(many)} times`, () => begin(many)));
   query(element, '.sv-sampled-go').prepend(...starting);
-  stopping.addEventListener('click', () => document.getElementById(stop)?.click());
+  stopping.onclick = () => document.getElementById(stop)?.click();
 
   /** @param {number} many */
   function begin(many) {
@@ -50,7 +50,8 @@ export function sampledTexts(element, { runs, stop }, ask) {
   /** @param {string} text a message */
   return text => {
     if (!text) return;
-    const message = /** @type {Message} */ (JSON.parse(text));
+    /** @type {Message} */
+    const message = JSON.parse(text);
     if (message.state === 'stopped' && !busy) return; // something else was stopped
     set(message.state === 'running');
     if (message.pieces) {

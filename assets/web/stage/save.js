@@ -50,9 +50,8 @@ export function saving(element, server, stage) {
   for (const button of queryAll(menu($('save')), '[data-save]')) {
     const kind = button.dataset.save;
     button.hidden = LINKS.includes(kind) ? !code : WHOLE.includes(kind) && !server.save;
-    button.addEventListener('click', () =>
-      save(kind).catch(() => announce('Saving failed. The server may not be running.')),
-    );
+    button.onclick = () =>
+      save(kind).catch(() => announce('Saving failed. The server may not be running.'));
   }
 
   /** @param {string} text @param {boolean} [done] rather than failed */

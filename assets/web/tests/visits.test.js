@@ -101,7 +101,7 @@ test('the end of a text is named', () => {
   const message = { run: 'a', badge: 'recorded', columns: [about], updates, state: 'done' };
   board.receive(JSON.stringify(message));
   fire(body.querySelector('.sv-forward'), 'click');
-  assert.equal(body.querySelector('.sv-node').textContent, 'The target writes “end of text”.');
+  assert.equal(body.querySelector('.sv-node').textContent, 'Nothing was drafted; the target writes “end of text”.');
 });
 
 test('a node of a run opens with what was drawn there, until somebody draws again', async () => {

@@ -68,7 +68,8 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS, isLow = false) {
   const wasTried = (/** @type {number} */ i) => isTried(step.outcome[i]);
   const end = Math.max(0, step.outcome.lastIndexOf('accepted'));
 
-  const marks = /** @type {Mark[]} */ ([]);
+  /** @type {Mark[]} */
+  const marks = [];
   let rows = 0; // so far: each mark that nothing follows takes the next one
 
   /** @param {Partial<Mark>} one @returns {Mark} */

@@ -77,7 +77,8 @@ export function markOf(outcome) {
 export function paint(marks, sizes, frame) {
   const edges = makeSvg('g');
   const nodes = makeSvg('g', { 'font-size': sizes.size });
-  const ends = /** @type {Map<Mark, number>} */ (new Map()); // where the edges to children begin
+  /** @type {Map<Mark, number>} */
+  const ends = new Map(); // where the edges to children begin
   for (const mark of marks) {
     const label = labelOf(mark, sizes);
     const x = sizes.xs[mark.x];
@@ -113,7 +114,8 @@ export function endsOf(marks, sizes) {
  */
 export function widthsOf(marks, sizes) {
   const fans = new Set(marks.filter(({ from, y }) => from && from.y !== y).map(({ from }) => from));
-  const widths = /** @type {number[]} */ ([]);
+  /** @type {number[]} */
+  const widths = [];
   for (const mark of marks) {
     const wide = sizes.width(wholeLabel(mark));
     let needed = wide + labelOffset(sizes) + (fans.has(mark) ? FAN : LINE) * sizes.unit;

@@ -34,13 +34,13 @@ const EDGE = 40; // pixels between a mark that is scrolled to and the edge of th
 export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true }) {
   const canvas = makeSvg('g', {}, svg),
     box = /** @type {HTMLElement} */ (svg.parentElement);
-  let step = /** @type {Step | null} */ (null);
-  let frame = /** @type {Frame | null} */ (null);
-  let drawn = /** @type {Drawn | null} */ (null); // the picture of the step that is on the screen
+  /** @type {Step | null} */ let step = null;
+  /** @type {Frame | null} */ let frame = null;
+  /** @type {Drawn | null} */ let drawn = null; // the picture of the step that is on the screen
   let whole = false; // whether all of the tree is shown, however small
-  let open = /** @type {Set<string>} */ (new Set()); // keys of what a visitor unfolded
-  let selected = /** @type {string | null} */ (null);
-  let over = /** @type {string | null} */ (null); // the key of the mark that is pointed at
+  /** @type {Set<string>} */ let open = new Set(); // keys of what a visitor unfolded
+  /** @type {string | null} */ let selected = null;
+  /** @type {string | null} */ let over = null; // the key of the mark that is pointed at
 
   function redraw() {
     if (!step || !box.clientWidth) return;
@@ -148,7 +148,7 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
   }
   svg.addEventListener('pointermove', event => point(event.target));
   svg.addEventListener('pointerleave', () => point(null));
-  svg.addEventListener('click', ({ target }) => {
+  svg.onclick = ({ target }) => {
     const pill = /** @type {SVGElement | null} */ (
         /** @type {Element} */ (target).closest('.pill')
       ),
@@ -156,7 +156,7 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     if (key === undefined) return;
     if (pill || parseKey(key).isFold) unfold(key);
     else pick(key);
-  });
+  };
 
   /** What stood open because there was room stays open. @param {string} key */
   function unfold(key) {

@@ -56,16 +56,14 @@ export function makeSvg(name, attributes = {}, parent = null, text = undefined) 
 
 /**
  * The element of a template that must be there.
- * @template [T=any]
  * @param {ParentNode} root
  * @param {string} selector
- * @param {new () => T} [type] what the template has there, for those who read this
- * @returns {T}
+ * @returns {any}
  */
-export function query(root, selector, type = undefined) {
+export function query(root, selector) {
   const element = root.querySelector(selector);
-  if (!element) throw new Error(`There is no ${selector}${type ? `, a ${type.name}` : ''}.`);
-  return /** @type {any} */ (element);
+  if (!element) throw new Error(`There is no ${selector}.`);
+  return element;
 }
 
 /**
@@ -79,12 +77,11 @@ export const queryAll = (root, selector) => [...root.querySelectorAll(selector)]
  * Finds parts by the rest of their class: finder(box)('play') is the element .sv-play in the box.
  * @param {ParentNode} root
  * @param {string} [prefix]
- * @returns {<T = any>(name: string, type?: new () => T) => T}
  */
 export const finder =
   (root, prefix = 'sv-') =>
-  (name, type) =>
-    query(root, `.${prefix}${name}`, type);
+  (/** @type {string} */ name) =>
+    query(root, `.${prefix}${name}`);
 
 /**
  * A screen reader reads every change, so there must be none where the text stays the same.
@@ -103,7 +100,7 @@ export function say(node, text) {
 export function slider({ min = 0, max, step, value }, changed) {
   // the value last, since it is cut to the range
   const input = make('input', '', { class: 'sv-track', type: 'range', min, max, step, value });
-  input.oninput = () => changed(Number(input.value));
+  input.oninput = () => changed(input.valueAsNumber);
   return input;
 }
 

@@ -11,7 +11,7 @@ import { finder } from './dom.js';
 export function playerBar(root, acts, seek) {
   const $ = finder(root);
   for (const [name, act] of Object.entries(acts)) $(name).onclick = act;
-  $('scrub').oninput = () => seek(Number($('scrub').value));
+  $('scrub').oninput = () => seek($('scrub').valueAsNumber);
 
   /**
    * @param {number} at

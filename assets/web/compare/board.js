@@ -32,10 +32,10 @@ const SHARES = { plain: 3.4, chain: 4.1, tree: 5.6 }; // of the width of the pag
  * @param {() => string | undefined} [settings] what the controls hold, where there are some
  */
 export function compareBoard(element, server, settings = () => undefined) {
-  const root = query(element, '.sv-compare', HTMLElement);
+  const root = query(element, '.sv-compare');
   const $ = finder(root);
   const drawWhole = onceAFrame(renderWhole);
-  const drawChart = tokenChart($('chart-svg', SVGSVGElement));
+  const drawChart = tokenChart($('chart-svg'));
   $('table').open = !matchMedia('(max-width: 760px)').matches;
   const clock = sharedClock(root, () => run.columns, time => {
     drawChart(run.columns, time);

@@ -14,7 +14,7 @@ const PLACE = 'id="run">{}'; // where the page of the server has room for what i
  */
 export function savesComparison(root, page, comparison) {
   async function savePicture() {
-    const svg = query(root, '.sv-chart-svg', SVGSVGElement);
+    const svg = query(root, '.sv-chart-svg');
     const legends = [root.querySelectorAll('.sv-run h3')];
     const parts = { svg, paper: query(root, '.sv-chart'), legends };
     downloadFile('specviz-compare.png', await png(pictureOf(parts, comparison.caption())));

@@ -17,7 +17,7 @@ import { nodeText, stepOf, treePicture } from './tree_picture.js';
  * @param {Ask} askTrees
  */
 export function treeLab(element, start, askTrees) {
-  const root = query(element, '.sv-lab', HTMLElement),
+  const root = query(element, '.sv-lab'),
     $ = finder(root, 'sv-lab-');
   /** @type {Record<string, HTMLInputElement>} */
   const sizes = {};
@@ -25,7 +25,7 @@ export function treeLab(element, start, askTrees) {
   let trees = [];
   let large = /** @type {LabTree} */ ({});
   let basis = start.own;
-  const picture = treeView(query(root, '.sv-lab-tree svg', SVGSVGElement), {
+  const picture = treeView(query(root, '.sv-lab-tree svg'), {
     pick: key => select(Number(key)),
     unfolded: true,
   });
@@ -78,7 +78,7 @@ export function treeLab(element, start, askTrees) {
 
   function request() {
     const numbers = Object.fromEntries(
-      Object.entries(sizes).map(([size, track]) => [size, Number(track.value)]),
+      Object.entries(sizes).map(([size, track]) => [size, track.valueAsNumber]),
     );
     // The text of a preset is rounded: its own numbers give the tree that the page opened with.
     const text = $('vector').value;

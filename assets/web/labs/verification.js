@@ -21,7 +21,7 @@ const REST =
 
 /** @param {HTMLElement} element @param {Start} start @param {Record<string, Ask>} server */
 export function verificationLab(element, start, server) {
-  const root = query(element, '.sv-v', HTMLElement),
+  const root = query(element, '.sv-v'),
     $ = finder(root, 'sv-v-');
   const state = /** @type {State} */ ({ names: /** @type {string[]} */ ([]) });
   // what a run of the page drew, until something else is asked for

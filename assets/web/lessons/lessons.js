@@ -43,11 +43,11 @@ const isPlain = steps => steps.every(({ parents }) => parents.length === 1);
  * @param {Record<string, Ask>} server
  */
 export function lessonBook(element, start, server) {
-  const root = query(element, '.sv-lessons', HTMLElement);
+  const root = query(element, '.sv-lessons');
   const $ = finder(root, 'sv-lesson-');
-  const list = query(root, '.sv-lessons-list', HTMLElement);
+  const list = query(root, '.sv-lessons-list');
   const move = (/** @type {number} */ by) => (presents() ? advance(by) : player.position.move(by));
-  const player = runPlayer($('run', HTMLElement), { save: server.save, onPlace: check, move });
+  const player = runPlayer($('run'), { save: server.save, onPlace: check, move });
   // The sentence above the tree says what the lesson shows; a card comes at what is touched.
   const touched = () => root.classList.remove('sv-idea');
   for (const kind of ['click', 'keydown']) $('run').addEventListener(kind, touched);
@@ -219,7 +219,7 @@ export function lessonBook(element, start, server) {
             PageDown: () => open(number + 1),
           }
         : {},
-    { own: query(root, '.sv-scrub', HTMLInputElement), first: true },
+    { own: query(root, '.sv-scrub'), first: true },
   );
 
   open(number);

@@ -16,7 +16,7 @@ export function headline({ element }) {
     line.classList.toggle('stale', stale !== '');
     line.classList.toggle('slow', slow ?? false);
     line.classList.toggle('loads', done !== undefined);
-    const bar = query(element, '.sv-progress', HTMLProgressElement);
+    const bar = query(element, '.sv-progress');
     bar.hidden = typeof done !== 'number';
     bar.value = done ?? 0;
     const [first, second, third] = line.children;
@@ -36,7 +36,7 @@ const CLOSING = {
 
 /** A button that shows and hides another part. @param {{ element: HTMLElement }} host */
 export function opener({ element }) {
-  const opens = query(element, 'button', HTMLButtonElement);
+  const opens = query(element, 'button');
   const part = () => query(document, `#${opens.getAttribute('aria-controls')}`);
   let isOpen = false;
 

@@ -26,7 +26,7 @@ const grouped = (/** @type {number} */ number) => number.toLocaleString('en');
 export function sampledTexts(element, { runs, stop }, ask) {
   const stopping = query(element, '.sv-sampled-stop');
   const status = query(element, '.sv-sampled-count');
-  menu(query(element, 'details', HTMLDetailsElement)); // it lies over the page
+  menu(query(element, 'details')); // it lies over the page
   let busy = false;
   let count = ''; // of the runs so far
   const starting = runs.map(many => button(`Sample ${grouped(many)} times`, () => begin(many)));

@@ -11,9 +11,10 @@ export const SVG = 'http://www.w3.org/2000/svg';
  * @returns {HTMLElementTagNameMap[Name]}
  */
 export function make(name, content = '', kind = '') {
+  /** @type {any} */
   const element = document.createElement(name);
   if (Array.isArray(content)) element.append(...content);
-  else element.textContent = String(content);
+  else element.textContent = content;
   if (typeof kind === 'object') assign(element, kind);
   else if (kind) element.className = kind;
   return element;
@@ -21,9 +22,9 @@ export function make(name, content = '', kind = '') {
 
 /** @typedef {Record<string, string | number | boolean>} Attributes */
 
-/** @param {Element} element @param {Attributes} attributes */
+/** @param {any} element @param {Attributes} attributes */
 function assign(element, attributes) {
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, String(value));
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
 }
 
 /**
@@ -47,9 +48,10 @@ export function button(text, act, kind = '') {
  * @returns {SVGElementTagNameMap[Name]}
  */
 export function makeSvg(name, attributes = {}, parent = null, text = undefined) {
+  /** @type {any} */
   const element = document.createElementNS(SVG, name);
   assign(element, attributes);
-  if (text !== undefined) element.textContent = String(text);
+  if (text !== undefined) element.textContent = text;
   if (parent) parent.append(element);
   return element;
 }
@@ -104,11 +106,9 @@ export function slider({ min = 0, max, step, value }, changed) {
   return input;
 }
 
-/** Shows which one of some buttons is chosen. @param {Element} box @param {number} chosen */
+/** Shows which one of some buttons is chosen. @param {any} box @param {number} chosen */
 export function press(box, chosen) {
-  [...box.children].forEach((item, i) =>
-    item.setAttribute('aria-pressed', String(i === chosen)),
-  );
+  [...box.children].forEach((item, i) => item.setAttribute('aria-pressed', i === chosen));
 }
 
 /** Where a visitor types. @param {string} part of the page, as a selector */

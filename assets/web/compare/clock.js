@@ -38,7 +38,7 @@ export function sharedClock(root, columns, show) {
 
   function ended() {
     const slow = SPEEDS.find(speed => first() / speed >= SHORTEST) ?? SPEEDS.at(-1);
-    $('speed').value = String(slow);
+    $('speed').value = slow;
     time = reducedMotion() ? first() : 0;
     if (!reducedMotion()) play();
   }

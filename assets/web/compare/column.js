@@ -78,7 +78,7 @@ export function runColumn(about, run, parent, { seek, announce }) {
     follow(ribbon, column.spans, current);
     if (step) tree.show(step);
     else tree.clear();
-    svg.dataset.step = String(current);
+    svg.dataset.step = current;
     tree.select(null);
     inspect();
   }

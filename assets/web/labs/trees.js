@@ -136,7 +136,7 @@ export function treeLab(element, start, askTrees) {
     const sizesOf = `${plural(tree.nodes, 'node')}, ${plural(tree.levels, 'level')}`;
     $('name').textContent = `${tree.title}: ${sizesOf}, ${plural(tree.passes, 'draft pass')}`;
     // Every row of a large tree has its height, and the page scrolls.
-    $('tree').style.setProperty('--rows', String(leavesOf(tree)));
+    $('tree').style.setProperty('--rows', leavesOf(tree));
     $('why').textContent = tree.why;
     $('masked').textContent = `Attention mask: ${tree.title}`;
     picture.show(stepOf(tree));
@@ -148,7 +148,7 @@ export function treeLab(element, start, askTrees) {
   function select(node) {
     picture.select(String(node), true);
     $('node').textContent = nodeText(large, node);
-    query(root, '.sv-lab-mask .row').setAttribute('y', String(node));
+    query(root, '.sv-lab-mask .row').setAttribute('y', node);
   }
 
   const box = $('tree');

@@ -139,7 +139,7 @@ export function lessonBook(element, start, server) {
       FIGURES[name](box, data);
       check();
     } else {
-      $('stage').style.setProperty('--rows', String(rowsOf(message.steps)));
+      $('stage').style.setProperty('--rows', rowsOf(message.steps));
       $('run').classList.toggle('plain', isPlain(message.steps));
       player.receive(JSON.stringify(message));
       player.show(step, node === null ? null : String(node));

@@ -53,7 +53,7 @@ export function pageHeader({ element }) {
   });
   const upright = '(max-width: 760px), (hover: none) and (orientation: portrait)';
   onPage(element, 'change', () => present(false), matchMedia(upright)); // as page/style.css has it
-  const dark = () => theme.setAttribute('aria-pressed', String(body.classList.contains('dark')));
+  const dark = () => theme.setAttribute('aria-pressed', body.classList.contains('dark'));
   theme.onclick = () => body.classList.toggle('dark');
   new MutationObserver(dark).observe(body, { attributeFilter: ['class'] });
   dark();

@@ -44,7 +44,7 @@ export function opener({ element }) {
   function show(now) {
     isOpen = now;
     part().classList.toggle('sv-opened', isOpen);
-    opens.setAttribute('aria-expanded', String(isOpen));
+    opens.setAttribute('aria-expanded', isOpen);
     if (!part().querySelector('.sv-drawer-close')) {
       const look = { class: 'sv-drawer-close', 'aria-label': 'Close' };
       const close = button('✕', () => show(false), look);

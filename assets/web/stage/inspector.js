@@ -1,7 +1,7 @@
 // What is known of a node: the fold under the tree with every number, and a card at the node itself
 // with the few that decided it.
 
-import { button, make, query } from '../base/dom.js';
+import { make, query } from '../base/dom.js';
 import { short, visible } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
 import { parseKey } from '../tree/layout.js';
@@ -29,10 +29,9 @@ const outcomeOf = (step, node) => (node === null ? step.last : step.outcome[node
 export function inspectorView($, take) {
   const fold = $('why-fold');
   const token = query(fold, '.sv-token'); // the card at a node has one, too
-  const lab = button('Open in the Verification lab', null, 'sv-lab-button');
+  const lab = $('lab-button');
   /** @type {{ step?: Step, key?: string | null }} */
   let about = {};
-  $('why').after(lab);
 
   /** @param {Step} step @param {string | null} key @param {string} [rule] */
   function show(step, key, rule) {
@@ -73,13 +72,11 @@ export function inspectorView($, take) {
  * @param {() => void} openNumbers
  */
 export function nodeCard($, openNumbers) {
-  const more = button('In numbers', openNumbers, 'sv-plain');
-  const card = make('div', '', 'sv-node-card');
+  const card = $('node-card');
   let nodeKey = '';
   /** @type {Set<string>} */
   let mustSee = new Set(); // keys of marks that it must not cover
-  card.hidden = true;
-  $('canvas').append(card);
+  query(card, 'button').onclick = openNumbers;
 
   /**
    * @param {Step} step
@@ -91,11 +88,12 @@ export function nodeCard($, openNumbers) {
     if (key === null || parseKey(key).isFold) return;
     const { node } = parseKey(key);
     card.hidden = false;
-    const kind = outcomeOf(step, node);
-    const outcome = make('b', OUTCOMES[kind], kind);
+    const outcome = query(card, 'b');
+    outcome.className = outcomeOf(step, node);
+    outcome.textContent = OUTCOMES[outcome.className];
+    query(card, '.sv-token').textContent = tokenOf(step, node);
+    query(card, 'dl').replaceWith(listOf(step, node));
     card.classList.toggle('picked', isPicked);
-    const title = make('p', [make('span', tokenOf(step, node), 'sv-token'), ' ', outcome]);
-    card.replaceChildren(title, listOf(step, node), more);
     nodeKey = key;
     mustSee = new Set(['0', ...step.path, 'last'].map(String));
     place(key);

@@ -144,7 +144,7 @@ export function writeLegend($, step, { phase, later, lastNode }) {
   for (const item of queryAll($('legend'), '[data-outcome]')) {
     const { outcome } = item.dataset;
     const count = item.querySelector('b');
-    if (count) count.textContent = String(outcomes.filter(other => other === outcome).length);
+    if (count) count.textContent = outcomes.filter(other => other === outcome).length;
     // the target's own token is drawn last; its place among the others is free until then
     item.style.visibility = count || phase === 4 ? '' : 'hidden';
     // what is rare is listed where it occurs

@@ -148,7 +148,7 @@ export function runPlayer(element, around = {}) {
   function writeAround() {
     const content = headlineOf(run);
     if (content) around.headline?.({ ...content, stale: fresh?.stale(run) ?? '' });
-    $('ribbon').dataset.grows = String(position.following);
+    $('ribbon').dataset.grows = position.following;
     writeAddress();
     writeRuns($, history.runs, run, other => {
       put(other);

@@ -24,7 +24,7 @@ export function playerControls(element, { tree, position, show, pick, move }) {
     play: position.toggle,
   };
   const writeBar = playerBar(element, acts, at => show(at));
-  const fit = () => $('fit').setAttribute('aria-pressed', String(tree.fit()));
+  const fit = () => $('fit').setAttribute('aria-pressed', tree.fit());
   $('fit').onclick = fit;
   for (const part of queryAll($('phases'), 'input'))
     part.onclick = () => position.play(Number(part.value));

@@ -89,7 +89,7 @@ export function saving(element, server, stage) {
       if (!hasLink) return announce(NO_LINK);
       if (kind === 'link') return copy(link, 'Link');
       const { error, rows } = JSON.parse(await code({ link }));
-      return error ? announce(error) : showCode(element, rows, link);
+      return error ? announce(error) : showCode($('qr'), rows, link);
     }
     if (kind === 'python') return copy(pythonOf(run), 'Python');
     if (kind === 'command') return copy(commandOf(run), 'Command');

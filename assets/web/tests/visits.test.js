@@ -167,7 +167,7 @@ test('the run of a lesson is saved as a page by its own name', async () => {
     },
   });
   await until(() => body.querySelector('.sv-lessons').getAttribute('aria-busy') === 'false');
-  assert.equal(body.querySelector('.sv-lesson-stage').style.getPropertyValue('--rows'), '1');
+  assert.equal(+body.querySelector('.sv-lesson-stage').style.getPropertyValue('--rows'), 1);
   fire(body.querySelector('[data-save=html]'), 'click');
   await until(() => body.querySelector('.sv-kept').textContent);
   assert.deepEqual(saved, [{ run: 'trees, branching', kind: 'html', link: '' }]);

@@ -97,9 +97,9 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     svg.style.width = `${wide * drawnScale}px`;
     svg.style.height = `${high * drawnScale}px`;
     Object.assign(svg.dataset, {
-      step: String(current.index),
-      nodes: String(current.parents.length),
-      phase: String(frame?.phase ?? 4),
+      step: current.index,
+      nodes: current.parents.length,
+      phase: frame?.phase ?? 4,
     });
     const all = current.parents.length + Number(current.last !== null);
     const isBroad = wide * drawnScale > box.clientWidth;

@@ -75,6 +75,9 @@ export function query(root, selector) {
  */
 export const queryAll = (root, selector) => [...root.querySelectorAll(selector)];
 
+/** A copy of what is in the template of a part of the page. @param {ParentNode} root */
+export const copyOf = root => query(root, 'template').content.firstElementChild.cloneNode(true);
+
 /**
  * Finds parts by the rest of their class: finder(box)('play') is the element .sv-play in the box.
  * @param {ParentNode} root

@@ -1,7 +1,7 @@
 // One run of a comparison: its text, its tree and a line about a node, at the time on the shared
 // clock.
 
-import { finder, query, say } from '../base/dom.js';
+import { copyOf, finder, query, say } from '../base/dom.js';
 import { follow, onToken, spansOf } from '../base/ribbon.js';
 import { addStep } from '../stage/run.js';
 import { nodeSentence, stepSentence } from '../stage/sentences.js';
@@ -19,9 +19,7 @@ import { lookOf, runName } from './tokens_over_time.js';
  * @param {{ seek: (seconds: number) => void, announce: (text: string) => void }} on
  */
 export function runColumn(about, run, parent, { seek, announce }) {
-  const template = query(parent.parentElement ?? parent, 'template');
-  /** @type {HTMLElement} */
-  const box = template.content.firstElementChild.cloneNode(true);
+  const box = copyOf(parent.parentElement ?? parent);
   const $ = finder(box);
   const [ribbon, svg] = [$('ribbon'), $('svg')];
   box.className += ` ${lookOf(about)}`;

@@ -2,27 +2,24 @@
 // as markup.
 
 import { publish } from '../base/bus.js';
-import { button, downloadFile, query, queryAll } from '../base/dom.js';
+import { button, downloadFile, finder, query, queryAll } from '../base/dom.js';
 import { turnsPages } from '../base/page.js';
 import { termed } from '../base/terms.js';
 
 // Kinds of notices that are shown; the others are for whoever asks.
 const URGENT = ['error', 'impossible', 'lossy'];
 
-/**
- * A file to download: the word on its button, its name and its text.
- * @typedef {{ label: string, name: string, text: string }} File
- */
-
 /** @param {Element} element @param {string} value what app/tabs/parts/card.py fills a card with */
 export function figureCard(element, value) {
   const card = JSON.parse(value);
-  const find = (/** @type {string} */ selector) => query(element, selector);
-  find('h2').textContent = card.title;
-  find('.sv-answer').textContent = card.answer;
-  find('.sv-source').textContent = card.source;
-  find('.sv-read').replaceChildren(...termed(card.read));
-  find('.sv-files').replaceChildren(downloadButton(card.file, card.title));
+  const $ = finder(element);
+  const { label, name, text } = card.file;
+  const look = { 'aria-label': `Download ${label} of: ${card.title}` };
+  query(element, 'h2').textContent = card.title;
+  $('answer').textContent = card.answer;
+  $('source').textContent = card.source;
+  $('read').replaceChildren(...termed(card.read));
+  $('files').replaceChildren(button(label, () => downloadFile(name, text), look));
 }
 
 /**
@@ -47,12 +44,6 @@ export function figurePages(element) {
       query(document, link.hash).scrollIntoView();
     };
   }
-}
-
-/** @param {File} file @param {string} title of the figure */
-function downloadButton(file, title) {
-  const download = () => downloadFile(file.name, file.text);
-  return button(file.label, download, { 'aria-label': `Download ${file.label} of: ${title}` });
 }
 
 /** @param {Element} element @param {any} status what app/tabs/parts/card.py writes */

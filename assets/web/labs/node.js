@@ -34,28 +34,20 @@ export function nodeOf(step, key) {
   const parent = key === 'last' ? end : Math.max(0, step.parents[node]);
   const children = step.parents.flatMap((above, i) => (above === parent ? [i] : []));
   if (!children.length) return null;
-  /** @type {Map<number, Token>} */
-  const tokens = new Map();
-  for (const i of children) {
-    const p = step.p[i],
-      q = step.q[i];
-    if (typeof p !== 'number' || typeof q !== 'number') return null;
-    tokens.set(step.tokens[i], { token: step.tokens[i], text: step.texts[i], p, q });
-  }
   // before the first try the draft is still whole
-  const tried = (step.detail[children[0]] || {}).tried;
-  if (tried && tried.rows.p && tried.rows.draft) {
-    tried.tokens.forEach((token, i) => {
-      if (!tokens.has(token))
-        tokens.set(token, {
-          token,
-          text: tried.texts[i],
-          p: tried.rows.p[i],
-          q: tried.rows.draft[i],
-        });
-    });
-  }
-  const listed = [...tokens.values()].slice(0, MOST_TAKEN - 1);
+  const chart = step.detail[children[0]]?.tried;
+  const { p: target, draft } = chart?.rows ?? {};
+  const known = target && draft ? (chart?.tokens ?? []) : [];
+  /** @type {any[]} */
+  const tokens = [
+    ...children.map(i => [step.tokens[i], step.texts[i], step.p[i], step.q[i]]),
+    ...known.map((token, i) => [token, chart?.texts[i], target[i], draft[i]]),
+  ].map(([token, text, p, q]) => ({ token, text, p, q }));
+  if (tokens.some(({ p, q }) => p === null || q === null)) return null;
+  /** @type {Token[]} */
+  const listed = tokens
+    .filter(({ token }, i) => tokens.findIndex(other => other.token === token) === i)
+    .slice(0, MOST_TAKEN - 1);
   const remainder = (/** @type {'p' | 'q'} */ name) =>
     Math.max(0, 1 - listed.reduce((sum, token) => sum + token[name], 0));
   /** @type {Token} */

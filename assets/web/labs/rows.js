@@ -1,7 +1,7 @@
 // The rows p and q: a slider and a number for each token. A probability that is moved makes room
 // among the others.
 
-import { finder, make } from '../base/dom.js';
+import { copyOf, finder } from '../base/dom.js';
 import { probability } from '../base/text.js';
 
 const ROWS = /** @type {const} */ (['p', 'q']);
@@ -49,14 +49,15 @@ export function rowControls(root, state, changed) {
 
   /** @param {'p' | 'q'} name @param {number} token */
   function line(name, token) {
-    const text = state.names[token];
-    const label = `${name === 'p' ? 'target p' : 'draft q'} of ${text}`;
-    const track = make('input', '', { class: 'sv-track', type: 'range', max: 1, step: 0.01 });
-    const look = { type: 'number', min: 0, max: 1, step: 'any' };
-    const number = make('input', '', { ...look, 'aria-label': `${label}, as a number` });
+    const box = copyOf(root);
+    const [title, letter, track, number] = box.children;
+    const label = `${name === 'p' ? 'target p' : 'draft q'} of ${state.names[token]}`;
+    box.classList.add(name);
+    title.textContent = name === 'p' ? state.names[token] : '';
+    letter.textContent = name;
     track.setAttribute('aria-label', label);
-    track.oninput = number.onchange = ({ target }) => {
-      const { value } = /** @type {HTMLInputElement} */ (target);
+    number.setAttribute('aria-label', `${label}, as a number`);
+    track.oninput = number.onchange = (/** @type {any} */ { target: { value } }) => {
       if (value) {
         state[name] = withProbability(state[name], token, Number(value));
         changed();
@@ -65,11 +66,10 @@ export function rowControls(root, state, changed) {
     };
     writers.push(() => {
       const prob = normalised(state[name])[token];
-      track.value = String(prob);
-      number.value = String(Number(probability(prob))); // as in tables
+      track.value = prob;
+      number.value = Number(probability(prob)); // as in tables
     });
-    const parts = [make('b', name === 'p' ? text : ''), make('span', name), track, number];
-    return make('div', parts, `sv-v-line ${name}`);
+    return box;
   }
 
   return { show };

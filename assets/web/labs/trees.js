@@ -52,7 +52,6 @@ export function treeLab(element, start, askTrees) {
     mark(-1);
     ask(300);
   };
-  $('form').addEventListener('submit', (/** @type {Event} */ event) => event.preventDefault());
   $('presets').append(...start.presets.map((preset, i) => button(preset.title, () => load(i))));
 
   /** @param {number} number */

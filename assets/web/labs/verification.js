@@ -97,9 +97,8 @@ export function verificationLab(element, start, server) {
   function showNode({ drawn, names, p, q, children, scheme, rule, from, rest }) {
     mark(-1);
     recorded = drawn;
-    const written = names.map(text => (text === '(rest)' ? text : visible(text)));
     put(
-      { names: written, p, q, children, rule, scheme },
+      { names: names.map(visible), p, q, children, rule, scheme },
       `A node of ${from} of the run, as it was drawn there.${rest ? REST : ''}`,
     );
     root.scrollIntoView({ block: 'start' });
@@ -108,10 +107,7 @@ export function verificationLab(element, start, server) {
   // ---- controls ----
 
   $('rule').append(...start.rules.map(([name, title]) => new Option(title, name)));
-  $('scheme').append(
-    new Option('as the rule requires', ''),
-    ...start.schemes.map(([name, text]) => new Option(text, name)),
-  );
+  $('scheme').append(...start.schemes.map(([name, text]) => new Option(text, name)));
   for (let k = 1; k <= start.most.children; k++)
     $('shape').append(new Option(k === 1 ? '1 child' : `${k} children`, `${k} 1`));
   for (let n = 2; n <= start.most.levels; n++)

@@ -20,15 +20,14 @@ export function placeText(index, key) {
  */
 export function placeOf(search, lesson) {
   const request = new URLSearchParams(search);
-  /** @type {(name: string, form: RegExp) => string | undefined} */
-  const valueOf = (name, form) => request.get(name)?.trim().match(form)?.[0];
-  const step = valueOf('step', /^-?\d{1,9}$/);
-  if (request.has('lesson') !== lesson || step === undefined) return null;
+  const number = (/** @type {string} */ name) => Math.trunc(Number(request.get(name))) || 0;
+  const step = number('step');
+  if (request.has('lesson') !== lesson || !step) return null;
   return {
-    of: valueOf('picture', /^recorded[\w.-]{0,60}$/) ?? 'run',
-    recording: Number(valueOf('recording', /^\d{1,3}$/) ?? 0),
-    index: Math.max(0, Number(step) - 1),
-    key: valueOf('node', /^(\d{1,6}|last)$/) ?? null,
+    of: request.get('picture') ?? 'run',
+    recording: Math.max(0, number('recording')),
+    index: Math.max(0, step - 1),
+    key: request.get('node'),
   };
 }
 
@@ -40,6 +39,6 @@ export function placeOf(search, lesson) {
  */
 export function placeIn(steps, { index, key }) {
   const at = Math.min(index, steps.length - 1),
-    there = key === 'last' ? steps[at].last : Number(key) < steps[at].parents.length;
+    there = key === 'last' ? steps[at].last : steps[at].parents[Number(key)] !== undefined;
   return { index: at, key: there ? key : null };
 }

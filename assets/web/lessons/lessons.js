@@ -1,6 +1,6 @@
 // The lessons: which one is shown, its text, its pictures, and how it is presented.
 
-import { button, finder, press, query } from '../base/dom.js';
+import { button, finder, press, query, queryAll } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { placeOf, placeIn, placeText } from '../base/place.js';
 import { onPage, presents } from '../base/page.js';
@@ -8,7 +8,7 @@ import { runPlayer } from '../stage/player.js';
 import { treeLayout } from '../tree/layout.js';
 import { lossyFigure } from './lossy.js';
 import { raceFigure } from './race.js';
-import { markMentions, mentioned, placesOf } from './mentions.js';
+import { mentioned, placesOf } from './mentions.js';
 import { writeBlocks } from './text.js';
 import { timesFigure } from './times.js';
 
@@ -17,9 +17,6 @@ import { timesFigure } from './times.js';
 
 /** @type {Record<string, import('./types.js').Figure>} */
 const FIGURES = { race: raceFigure, times: timesFigure, lossy: lossyFigure };
-/** @type {import('./types.js').Block[]} */
-const FAILED = [{ spans: [['The lesson could not be loaded. Choose it again to retry.', '']] }];
-
 /**
  * The position of the lesson in an address such as ?lesson=trees; the first for any other.
  * @param {string} search
@@ -74,7 +71,7 @@ export function lessonBook(element, start, server) {
       show(linked(lesson) ?? lesson.opens);
     } else {
       query(root, 'h2').textContent = title;
-      writeBlocks($('body'), FAILED);
+      $('body').textContent = 'The lesson could not be loaded. Choose it again to retry.';
       $('more').hidden = true;
     }
     root.setAttribute('aria-busy', 'false');
@@ -152,7 +149,8 @@ export function lessonBook(element, start, server) {
 
   /** @param {string} [place] in a run @param {boolean} [isPicked] not only pointed at */
   function check(place, isPicked = true) {
-    markMentions(root, `${picture} ${place}`);
+    for (const mention of queryAll(root, '.sv-mention'))
+      mention.classList.toggle('here', mention.dataset.place === `${picture} ${place}`);
     if (!lesson || !isPicked || picture !== lesson.shows.picture) return;
     const { step, node } = lesson.shows;
     // A figure has no places.

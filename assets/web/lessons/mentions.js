@@ -1,7 +1,7 @@
 // What a lesson's text says of its pictures as buttons: the quoted name of a picture opens it,
 // "step 5" shows that step of it, a quoted token selects its node.
 
-import { button, queryAll } from '../base/dom.js';
+import { button } from '../base/dom.js';
 import { placeText } from '../base/place.js';
 import { readable } from '../base/text.js';
 
@@ -54,10 +54,4 @@ export function mentioned(text, placeOf, show) {
     mention.dataset.place = `${place.picture} ${placeText(place.step, place.node)}`;
     return mention;
   });
-}
-
-/** Marks the words about a place in a picture. @param {HTMLElement} root @param {string} place */
-export function markMentions(root, place) {
-  for (const one of queryAll(root, '.sv-mention'))
-    one.classList.toggle('here', one.dataset.place === place);
 }

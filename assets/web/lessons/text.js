@@ -6,7 +6,7 @@ import { termed } from '../base/terms.js';
 
 /** @typedef {import('./types.js').Block} Block */
 /** @typedef {import('./types.js').Span} Span */
-/** @typedef {(text: string) => (Node | string)[]} Mention the text with its mentions as elements */
+/** @typedef {(text: string) => any[]} Mention the text with its mentions as elements */
 
 /**
  * @param {HTMLElement} parent
@@ -18,23 +18,16 @@ export function writeBlocks(parent, blocks, mention = text => [text]) {
   function written([text, kind]) {
     if (kind.startsWith('?')) return [Object.assign(make('a', text), { href: kind })];
     if (kind === 'strong' || kind === 'em') return [make(kind, text)];
-    /** @type {(part: Node | string) => (Node | string)[]} */
-    const explained = part => (typeof part === 'string' ? termed(part) : [part]);
-    return mention(text).flatMap(explained);
+    return mention(text).flatMap(part => (typeof part === 'string' ? termed(part) : part));
   }
 
   /** @param {Block} block */
   function element({ spans, rows }) {
-    if (!spans) return tableOf(rows, cell => cell.flatMap(written));
-    return make('p', spans.flatMap(written));
+    if (spans) return make('p', spans.flatMap(written));
+    const [head, ...body] = rows.map((row, i) =>
+      make('tr', row.map((cell, j) => make(i && j ? 'td' : 'th', cell.flatMap(written)))),
+    );
+    return make('table', [make('thead', [head]), make('tbody', body)]);
   }
   parent.replaceChildren(...blocks.map(element));
-}
-
-/** @param {Span[][][]} rows @param {(cell: Span[]) => (Node | string)[]} write */
-function tableOf(rows, write) {
-  const [head, ...body] = rows.map((row, i) =>
-    make('tr', row.map((cell, j) => make(i && j ? 'td' : 'th', write(cell)))),
-  );
-  return make('table', [make('thead', [head]), make('tbody', body)]);
 }

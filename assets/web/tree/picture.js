@@ -23,12 +23,6 @@ const LARGEST_SIDE = 8192; // pixels a canvas can surely have
  * @returns {Picture}
  */
 export function pictureOf({ svg, paper: ground, legends }, caption) {
-  /**
-   * @type {(name: keyof SVGElementTagNameMap, attributes: Record<string, string | number>, text?:
-   *   string) => SVGElement}
-   */
-  const make = (name, attributes, text) =>
-    makeSvg(name, attributes, null, text === undefined ? undefined : xmlText(text));
   const canvas = /** @type {SVGGElement} */ (svg.firstElementChild);
   const box = canvas.getBBox();
   const ink = colour(getComputedStyle(ground).color);
@@ -42,8 +36,8 @@ export function pictureOf({ svg, paper: ground, legends }, caption) {
   const tree = plainCopy(canvas);
   tree.setAttribute('transform', `translate(${margin - box.x} ${top - box.y})`);
   tree.setAttribute('font-family', getComputedStyle(svg).fontFamily);
-  const words = make('g', { fill: ink, 'font-family': SANS, 'font-size': 0.9 * size });
-  words.append(make('text', { x: margin, y: margin + 0.8 * size }, caption));
+  const words = makeSvg('g', { fill: ink, 'font-family': SANS, 'font-size': 0.9 * size });
+  words.append(makeSvg('text', { x: margin, y: margin + 0.8 * size }, null, caption));
 
   const ruler = pen(),
     widths = [];
@@ -54,12 +48,12 @@ export function pictureOf({ svg, paper: ground, legends }, caption) {
     let x = margin;
     if (items.length) row += line;
     for (const item of items) {
-      const mark = make('g', { transform: `translate(${x + 7} ${row})` });
+      const mark = makeSvg('g', { transform: `translate(${x + 7} ${row})` });
       const shape = plainCopy(query(item, 'path:last-child'));
       shape.removeAttribute('transform');
       mark.append(shape);
       const text = (item.textContent ?? '').trim().replace(/\s+/g, ' ');
-      words.append(mark, make('text', { x: x + 1.4 * size, y: row + 0.32 * size }, text));
+      words.append(mark, makeSvg('text', { x: x + 1.4 * size, y: row + 0.32 * size }, null, text));
       x += ruler.measureText(text).width + 3 * size;
     }
     widths.push(x - 2 * margin);
@@ -67,14 +61,14 @@ export function pictureOf({ svg, paper: ground, legends }, caption) {
 
   const wide = width([box.width, ...widths, 1.1 * ruler.measureText(caption).width]),
     high = Math.ceil(row + line);
-  const root = make('svg', { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high });
+  const root = makeSvg('svg', { viewBox: `0 0 ${wide} ${high}`, width: wide, height: high });
   root.append(
-    make('title', {}, caption),
-    make('rect', { width: wide, height: high, fill: paper }),
+    makeSvg('title', {}, null, caption),
+    makeSvg('rect', { width: wide, height: high, fill: paper }),
     tree,
     words,
   );
-  return { text: new XMLSerializer().serializeToString(root), wide, high };
+  return { text: xmlText(new XMLSerializer().serializeToString(root)), wide, high };
 }
 
 /** @param {Element} node @returns {SVGElement} */
@@ -92,10 +86,9 @@ export function plainCopy(node) {
         copy.setAttribute(name, name === 'fill' || name === 'stroke' ? colour(value) : value);
     }
   }
-  for (const child of node.childNodes) {
-    if (child.nodeType === Node.TEXT_NODE) copy.append(xmlText(/** @type {Text} */ (child).data));
-    else if (!(/** @type {Element} */ (child).classList.contains('hit')))
-      copy.append(plainCopy(/** @type {Element} */ (child)));
+  for (const child of /** @type {any} */ (node.childNodes)) {
+    if (child.nodeType === Node.TEXT_NODE) copy.append(child.data);
+    else if (!child.classList.contains('hit')) copy.append(plainCopy(child));
   }
   return copy;
 }

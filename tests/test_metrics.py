@@ -139,7 +139,7 @@ def test_compare_and_the_endpoint_say_the_same_as_the_recorded_run(monkeypatch):
     rows = {row["name"]: [value for value, _ in row["cells"]] for row in board["table"]}
     assert rows["tokens per target pass"] == [f"{figures['per_pass']:.2f}", "1.00"]
     assert float(rows["tokens per second"][0]) == pytest.approx(figures["rate"], abs=0.06)
-    seconds, tokens = board["updates"][2]["clock"][-1]
+    seconds, tokens = board["updates"][0]["clock"][-1]
     assert tokens == len(STORY.tokens)
     assert seconds == pytest.approx(tokens / figures["rate"], rel=1e-3)
 

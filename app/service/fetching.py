@@ -159,21 +159,18 @@ class Hub:
         """The pairs that the hub has, by name; none where it does not answer."""
         with self._lock:
             if monotonic() > self._until:
-                self._offers = self._ask()
+                # All at once: a page that opens waits for the slowest answer and not for their sum.
+                names = list(dict.fromkeys(chain.from_iterable(WELL_KNOWN.values())))
+                with ThreadPoolExecutor(len(names)) as pool:
+                    files = dict(zip(names, pool.map(_files_or_none, names), strict=True))
+                self._offers = {}
+                for title, pair in WELL_KNOWN.items():
+                    models = [model for model in map(files.get, pair) if model]
+                    if len(models) == len(pair):
+                        offer = Offer(label(title, models), load_fetched)
+                        self._offers[PairRef(*pair).models] = offer
                 self._until = monotonic() + AGAIN
             return self._offers
-
-    def _ask(self) -> dict[str, Offer]:
-        # All at once: a page that opens waits for the slowest answer and not for their sum.
-        names = list(dict.fromkeys(chain.from_iterable(WELL_KNOWN.values())))
-        with ThreadPoolExecutor(len(names)) as pool:
-            files = dict(zip(names, pool.map(_files_or_none, names), strict=True))
-        offers = {}
-        for title, pair in WELL_KNOWN.items():
-            models = [model for model in map(files.get, pair) if model]
-            if len(models) == len(pair):
-                offers[PairRef(*pair).models] = Offer(label(title, models), load_fetched)
-        return offers
 
 
 def _files_or_none(name: str) -> ModelFiles | None:

@@ -99,7 +99,7 @@ def test_the_race_is_grey_while_its_settings_are_others(seen):
         box.fill(value)
         box.press("Tab")
         expect(board).to_have_class(re.compile("stale" if grey else r"^((?!stale).)*$"))
-    for value, grey in (("Off", True), ("Speculation", False)):
+    for value, grey in (("Plain decoding", True), ("Speculation", False)):
         page.locator("#sv-side-C").get_by_label(value, exact=True).check()
         expect(board).to_have_class(re.compile("stale" if grey else r"^((?!stale).)*$"))
     expect(state).to_have_text("")

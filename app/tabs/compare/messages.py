@@ -179,5 +179,5 @@ def of_traces(
         updates.append(added(at, run, trace.steps) | {"state": "done"})
         run.speedup = trace.speedup  # what a run was timed at travels in its trace
     data = results(runs) | about(runs, traces[0], **more)
-    data["updates"] = updates + data["updates"]
+    data["updates"] = [new | own for new, own in zip(updates, data["updates"], strict=True)]
     return message(name, state="done", pairs=remarks(list(pairs_of(runs))), **data)

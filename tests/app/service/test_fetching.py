@@ -211,7 +211,7 @@ def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
     from app.service.service import RunService
 
     there = {"a|b": Offer("A · 1 MB", fetching.load_fetched)}
-    monkeypatch.setattr(Hub, "_ask", lambda self: there)
+    monkeypatch.setattr(Hub, "offers", lambda self: there)
     for name in ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_HUB", "SPECVIZ_PAIR"):
         monkeypatch.delenv(name, raising=False)
     service = RunService(one_pair(specviz.toy_pair))
@@ -223,7 +223,7 @@ def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
     assert [target[1] for target in event.targets] == ["load"] and not menu.visible
     assert ("A · 1 MB", "a|b") in shown.choices and shown.visible
     assert "downloaded from the hub" in shown.info and service.pairs.accepts("a|b")
-    monkeypatch.setattr(Hub, "_ask", lambda self: {})
+    monkeypatch.setattr(Hub, "offers", lambda self: {})
     service.pairs.other = lambda ref: None
     with gr.Blocks() as page:
         menus.models_menu(service, service.pairs.first)

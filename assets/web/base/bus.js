@@ -8,7 +8,8 @@ const listeners = new Map();
 /** @type {Map<keyof Messages, Messages[keyof Messages]>} */
 const last = new Map();
 
-const connected = (/** @type {keyof Messages} */ name) =>
+/** @param {keyof Messages} name */
+const connected = name =>
   (listeners.get(name) || []).filter(({ element }) => element.isConnected);
 
 /**

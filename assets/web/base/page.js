@@ -131,7 +131,8 @@ export const presents = () => document.documentElement.id === 'sv-present';
  * @returns {(by: number) => void} turns so many pages
  */
 export function turnsPages(box) {
-  const turn = (/** @type {number} */ by) => box.scrollBy(0, by * box.clientHeight);
+  /** @param {number} by */
+  const turn = by => box.scrollBy(0, by * box.clientHeight);
   const next = () => turn(1);
   const back = () => turn(-1);
   const acts = { ' ': next, ArrowRight: next, PageDown: next, ArrowLeft: back, PageUp: back };

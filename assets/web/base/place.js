@@ -20,7 +20,8 @@ export function placeText(index, key) {
  */
 export function placeOf(search, lesson) {
   const request = new URLSearchParams(search);
-  const number = (/** @type {string} */ name) => Math.trunc(Number(request.get(name))) || 0;
+  /** @param {string} name */
+  const number = name => Math.trunc(Number(request.get(name))) || 0;
   const step = number('step');
   if (request.has('lesson') !== lesson || !step) return null;
   return {

@@ -55,7 +55,8 @@ export function sharedClock(root, columns, show) {
       else draw();
     }
     show(time);
-    const seconds = (/** @type {number} */ value) => value.toFixed(limit() < 2 ? 3 : 2);
+    /** @param {number} value */
+    const seconds = value => value.toFixed(limit() < 2 ? 3 : 2);
     const place = limit() ? `${seconds(time)} of ${seconds(limit())} s` : 'no step yet';
     // It stopped where the first run is through.
     const goesOn = time === first() && time < limit();

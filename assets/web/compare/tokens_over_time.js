@@ -31,7 +31,8 @@ export function tokenChart(svg) {
   /** @type {Timed[]} */
   let runs = [];
   let now = 0;
-  const most = (/** @type {'ends' | 'totals'} */ name) =>
+  /** @param {'ends' | 'totals'} name */
+  const most = name =>
     Math.max(0, ...runs.map(run => run[name].at(-1) ?? 0)) || 1;
 
   const redraw = chart(svg, { type: 13, left: 40, right: 12, top: 24, bottom: 22 }, canvas => {

@@ -46,8 +46,10 @@ export function chart(svg, { type, left, right, top, bottom }, look) {
     const end = svg.clientWidth - right * unit;
     const low = svg.clientHeight - bottom * unit;
     const { most, numbers, across, up, draw } = look(canvas);
-    const x = (/** @type {number} */ part) => begin + part * (end - begin);
-    const y = (/** @type {number} */ value) => low - (value / most) * (low - high);
+    /** @param {number} part */
+    const x = part => begin + part * (end - begin);
+    /** @param {number} value */
+    const y = value => low - (value / most) * (low - high);
     canvas.replaceChildren();
     for (const number of ticks(most)) {
       makeSvg('path', { class: 'grid', d: `M${begin} ${y(number)}H${end}` }, canvas);

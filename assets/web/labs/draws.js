@@ -12,13 +12,16 @@ import { OUTCOMES } from '../base/words.js';
  * @returns {import('./types.js').Run}
  */
 export function runOf(step, tokens, parent = null) {
-  const isListed = (/** @type {number} */ node) =>
+  /** @param {number} node */
+  const isListed = node =>
     node > 0 && (parent === null || step.parents[node] === parent);
-  const place = (/** @type {number} */ token) => {
+  /** @param {number} token */
+  const place = token => {
     const at = tokens.indexOf(token);
     return at < 0 ? tokens.length - 1 : at;
   };
-  const rows = (/** @type {Chart | undefined} */ chart) => chartRows(chart, tokens);
+  /** @param {Chart | undefined} chart */
+  const rows = chart => chartRows(chart, tokens);
   const nodes = step.parents.map((_, node) => node).filter(isListed);
   const compared = step.order.filter(isListed);
 

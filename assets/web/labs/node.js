@@ -48,7 +48,8 @@ export function nodeOf(step, key) {
   const listed = tokens
     .filter(({ token }, i) => tokens.findIndex(other => other.token === token) === i)
     .slice(0, MOST_TAKEN - 1);
-  const remainder = (/** @type {'p' | 'q'} */ name) =>
+  /** @param {'p' | 'q'} name */
+  const remainder = name =>
     Math.max(0, 1 - listed.reduce((sum, token) => sum + token[name], 0));
   /** @type {Token} */
   const left = { token: null, text: '(rest)', p: remainder('p'), q: remainder('q') };

@@ -24,7 +24,8 @@ export function withProbability(weights, token, prob) {
   const row = normalised(weights),
     own = Math.min(1, Math.max(0, prob)),
     others = 1 - row[token];
-  const shareOf = (/** @type {number} */ other) =>
+  /** @param {number} other */
+  const shareOf = other =>
     others > 1e-12 ? other / others : 1 / (row.length - 1);
   return row.map((other, i) => (i === token ? own : (1 - own) * shareOf(other)));
 }

@@ -35,7 +35,8 @@ export function tryStepper(root) {
     changed: write,
     pace: () => READING,
   });
-  const quoted = (/** @type {number} */ token) => `“${names[token]}”`;
+  /** @param {number} token */
+  const quoted = token => `“${names[token]}”`;
 
   function write() {
     root.classList.toggle('ended', at.atEnd);

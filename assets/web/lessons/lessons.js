@@ -43,7 +43,8 @@ export function lessonBook(element, start, server) {
   const root = query(element, '.sv-lessons');
   const $ = finder(root, 'sv-lesson-');
   const list = query(root, '.sv-lessons-list');
-  const move = (/** @type {number} */ by) => (presents() ? advance(by) : player.position.move(by));
+  /** @param {number} by */
+  const move = by => (presents() ? advance(by) : player.position.move(by));
   const player = runPlayer($('run'), { save: server.save, onPlace: check, move });
   // The sentence above the tree says what the lesson shows; a card comes at what is touched.
   const touched = () => root.classList.remove('sv-idea');
@@ -95,7 +96,8 @@ export function lessonBook(element, start, server) {
   function write(of) {
     const { title, body, exercise, question, answer, notes, pictures, timed } = of;
     const meant = placesOf(of);
-    const mention = (/** @type {string} */ text) => mentioned(text, meant, show);
+    /** @param {string} text */
+    const mention = text => mentioned(text, meant, show);
     query(root, 'h2').textContent = title;
     query(root, '.sv-lessons-sentence').textContent = of.sentence;
     writeBlocks($('body'), body, mention);

@@ -10,7 +10,8 @@ export function timesFigure(box, /** @type {import('./types.js').Times} */ { x, 
   const svg = makeSvg('svg', { role: 'img', 'aria-label': `${y} by ${x}` }, box);
   const all = curves.flatMap(({ points }) => points);
   const sizes = [...new Set(all.map(([n]) => n))];
-  const partOf = (/** @type {number} */ n) => Math.log2(n) / Math.log2(Math.max(...sizes));
+  /** @param {number} n */
+  const partOf = n => Math.log2(n) / Math.log2(Math.max(...sizes));
   const highest = Math.max(...all.map(([, height]) => height));
   const [, tick] = ticks(highest);
 

@@ -47,7 +47,8 @@ export function linkBar(element, { tab, others, old }, trigger) {
     return copied ? 'Link copied.' : `The link could not be copied: ${link.href}`;
   }
 
-  const isParameter = (/** @type {string} */ name) =>
+  /** @param {string} name */
+  const isParameter = name =>
     !name.startsWith('__') && !others.includes(name);
   const name = (request.get('tab') || FIRST).toLowerCase(),
     meant = (old[name] || name) === tab && !request.has('lesson');

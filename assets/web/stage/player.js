@@ -43,7 +43,8 @@ import { checkSumOf, compared } from './share.js';
 /** @param {HTMLElement} element where stage.html is @param {Around} [around] */
 export function runPlayer(element, around = {}) {
   const $ = finder(element);
-  const say = (/** @type {string} */ text) => write($('live'), text);
+  /** @param {string} text */
+  const say = text => write($('live'), text);
   const schedule = onceAFrame(render);
   const fresh = around.freshness?.(element, schedule, () => run);
   const history = runHistory();

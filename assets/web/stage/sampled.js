@@ -15,7 +15,8 @@ import { visible } from '../base/text.js';
  */
 
 const percent = (/** @type {number} */ value) => `${(100 * value).toFixed(1)} %`;
-const grouped = (/** @type {number} */ number) => number.toLocaleString('en');
+/** @param {number} number */
+const grouped = number => number.toLocaleString('en');
 
 /**
  * @param {HTMLElement} element

@@ -9,7 +9,8 @@ const TURNS = ['first', 'second', 'third'];
 /** A token in a sentence; one without text has the picture's sign. @param {string} text */
 export const quoted = text =>
   text ? `“${readable(text)}”` : '∅ (the end of the text, or a part of a letter)';
-const quotedToken = (/** @type {string} */ text) => `“${visible(text)}”`;
+/** @param {string} text */
+const quotedToken = text => `“${visible(text)}”`;
 
 /**
  * The draw and the probability that it is compared with, with as many digits as tell them apart
@@ -175,7 +176,8 @@ export function nodeSentence(step, key) {
  * @param {string} title of the builder's numbers
  */
 export function growthSentence(step, node, title) {
-  const name = (/** @type {number} */ i) => quotedToken(step.texts[i]);
+  /** @param {number} i */
+  const name = i => quotedToken(step.texts[i]);
   const key = step.growth.keys?.[node];
   const worth = typeof key === 'number' ? `, ${title} ${keyText(key)}` : '';
   const place = `Node ${node} of ${step.parents.length - 1}`;

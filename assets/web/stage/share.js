@@ -98,7 +98,8 @@ export function pythonOf(run) {
 
 /** The same on the command line. @param {Run} run */
 export function commandOf(run) {
-  const quoted = (/** @type {string} */ text) => `'${text.replace(/'/g, `'\\''`)}'`;
+  /** @param {string} text */
+  const quoted = text => `'${text.replace(/'/g, `'\\''`)}'`;
   const flags = settingsOf(run).map(
     ([name, text]) => `--${name.replace(/_/g, '-')} ${quoted(text)}`,
   );

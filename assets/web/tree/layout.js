@@ -63,9 +63,11 @@ export function treeLayout(step, isOpen, siblings = SIBLINGS, isLow = false) {
     n = step.parents.length,
     size = new Array(n).fill(1);
   for (let i = n - 1; i > 0; i--) size[step.parents[i]] += size[i];
-  const isReached = (/** @type {number} */ i) =>
+  /** @param {number} i */
+  const isReached = i =>
     ['root', 'accepted', 'passed'].includes(step.outcome[i]);
-  const wasTried = (/** @type {number} */ i) => isTried(step.outcome[i]);
+  /** @param {number} i */
+  const wasTried = i => isTried(step.outcome[i]);
   const end = Math.max(0, step.outcome.lastIndexOf('accepted'));
 
   /** @type {Mark[]} */
@@ -149,7 +151,8 @@ export function roomyLayout(step, isOpen, room) {
     tooLarge = new Set();
   let siblings = SIBLINGS;
   // Before somebody opened a fold, which must close no other.
-  const rowsWith = (/** @type {number} */ few) => treeLayout(step, () => false, few).rows;
+  /** @param {number} few */
+  const rowsWith = few => treeLayout(step, () => false, few).rows;
   while (siblings > 1 && rowsWith(siblings) > room.rows) siblings--;
   let layout = treeLayout(step, isOpen, siblings);
   const columns = Math.max(room.columns, layout.columns);
@@ -159,7 +162,8 @@ export function roomyLayout(step, isOpen, room) {
     const next = folds.reduce((smallest, mark) =>
       mark.hidden < smallest.hidden ? mark : smallest,
     );
-    const isOpenNow = (/** @type {string} */ key) =>
+    /** @param {string} key */
+    const isOpenNow = key =>
       isOpen(key) || open.has(key) || key === next.key;
     const larger = treeLayout(step, isOpenNow, siblings);
     if (larger.rows <= room.rows && larger.columns <= columns) {
@@ -185,7 +189,8 @@ export function sparseLayout(step) {
     mark.leaf ||= mark.outcome === 'rejected'; // no name follows
   }
   heights[layout.spine] = 1.46; // two lines of names
-  const top = (/** @type {number} */ row) => heights.slice(0, row).reduce((a, b) => a + b, 0);
+  /** @param {number} row */
+  const top = row => heights.slice(0, row).reduce((a, b) => a + b, 0);
   for (const mark of layout.marks) mark.y = top(mark.y);
   const staggered = top(layout.spine);
   return { ...layout, rows: top(layout.rows), spine: staggered, staggered };

@@ -100,7 +100,8 @@ export function fitSizes({ rows, marks, staggered }, measured, room, maxOverflow
   sizes = { ...sizes, dy: Math.min(size * 3.5, Math.max(least.dy, highest)) };
   const spare = (room.wide / scale - natural) / widths.length;
   if (spare > 0) {
-    const broader = (/** @type {number} */ wide) => Math.min(wide + spare, BROAD * unit);
+    /** @param {number} wide */
+    const broader = wide => Math.min(wide + spare, BROAD * unit);
     sizes = withWidths(sizes, widths.map(wide => Math.max(wide, broader(wide))));
   } else if (spare < -1 && natural * scale < maxOverflow * room.wide) {
     sizes = narrowed(marks, sizes, room.wide / scale);

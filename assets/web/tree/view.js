@@ -164,7 +164,8 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     redraw();
   }
 
-  const walk = (/** @type {number} */ by) => () => {
+  /** @param {number} by */
+  const walk = by => () => {
     const { marks } = drawn?.layout ?? { marks: [] };
     const at = marks.findIndex(({ key }) => key === selected);
     pick(marks[at < 0 ? 0 : Math.max(0, Math.min(marks.length - 1, at + by))].key, true);

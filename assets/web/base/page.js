@@ -46,31 +46,6 @@ export function onceAFrame(draw) {
 }
 
 /**
- * Lets a visitor choose a file, or drop one anywhere while a part of the page is on the screen;
- * beside it, the browser would leave the page.
- * @param {HTMLElement} element gets the class "dropping" meanwhile
- * @param {{ button: HTMLElement, input: HTMLInputElement, isVisible: () => boolean }} parts
- * @param {(file: File) => void} open
- */
-export function opensFiles(element, { button, input, isVisible }, open) {
-  button.onclick = () => input.click();
-  input.onchange = () => {
-    if (input.files?.length) open(input.files[0]);
-    input.value = ''; // so that the same file can be chosen again
-  };
-  /** @param {DragEvent} event */
-  function onDrag(event) {
-    const carries = isVisible() && (event.dataTransfer?.types.includes('Files') ?? false);
-    element.classList.toggle('dropping', event.type === 'dragover' && carries);
-    if (!carries) return;
-    event.preventDefault();
-    const file = event.dataTransfer?.files[0];
-    if (event.type === 'drop' && file) open(file);
-  }
-  for (const kind of ['dragover', 'dragleave', 'drop']) onPage(element, kind, onDrag);
-}
-
-/**
  * What opens over the page closes when something beside it is pressed, or with Escape; a menu also
  * when something in it is.
  * @param {HTMLDetailsElement} details

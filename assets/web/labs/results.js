@@ -42,9 +42,6 @@ export function writeRules(root, { rows, levels }, selected, chosen) {
   const $ = finder(root, 'sv-v-'),
     applies = (/** @type {RuleRow} */ { kind }) => kind !== 'impossible' && kind !== 'failed',
     others = rows.filter(row => !applies(row));
-  const accepted = levels > 1 ? `accepted of ${levels}, on average` : 'accepted on average';
-  const titles = ['rule', accepted, '', 'writes', 'children are chosen'];
-  const head = make('tr', titles.map(text => make(text ? 'th' : 'td', text)));
   const lines = rows.filter(applies).map(row => {
     const look = { class: 'sv-plain', 'aria-pressed': row.rule === selected };
     const pick = button(row.title, () => chosen(row.rule), look);
@@ -61,7 +58,7 @@ export function writeRules(root, { rows, levels }, selected, chosen) {
     ];
     return make('tr', cells, row.rule === selected ? 'own' : '');
   });
-  $('table').tHead.replaceChildren(head);
+  $('accepted').textContent = `accepted${levels > 1 ? ` of ${levels},` : ''} on average`;
   $('table').tBodies[0].replaceChildren(...lines);
   $('others').hidden = !others.length;
   query($('others'), 'summary').textContent = `Rules that do not apply here: ${others.length}`;

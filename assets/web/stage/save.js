@@ -2,7 +2,7 @@
 // as SVG or PNG, and a run that somebody saved, chosen or dragged in.
 
 import { downloadFile, finder, queryAll } from '../base/dom.js';
-import { menu, opensFiles } from '../base/page.js';
+import { menu, onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { showCode } from './qr.js';
 import { isBusy } from './run.js';
@@ -140,13 +140,20 @@ export function saving(element, server, stage) {
     }
   }
 
-  opensFiles(
-    element,
-    {
-      button: $('open'),
-      input: $('open-file'),
-      isVisible: () => Boolean(most && $('canvas').offsetParent),
-    },
-    open,
-  );
+  const input = $('open-file');
+  $('open').onclick = () => input.click();
+  input.onchange = () => {
+    if (input.files.length) open(input.files[0]);
+    input.value = ''; // so that the same file can be chosen again
+  };
+  /** Anywhere on the page: beside it, the browser would leave the page. @param {DragEvent} event */
+  function onDrag(event) {
+    const { types = [], files = [] } = event.dataTransfer ?? {};
+    const carries = most > 0 && $('canvas').offsetParent !== null && types.includes('Files');
+    element.classList.toggle('dropping', event.type === 'dragover' && carries);
+    if (!carries) return;
+    event.preventDefault();
+    if (event.type === 'drop' && files.length) open(files[0]);
+  }
+  for (const kind of ['dragover', 'dragleave', 'drop']) onPage(element, kind, onDrag);
 }

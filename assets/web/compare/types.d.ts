@@ -53,7 +53,7 @@ export interface Message {
   headline?: string;
   /** What factors, times and table rest on, in a sentence. */
   basis?: string;
-  state?: 'loading' | 'running' | 'timing' | 'done' | 'stopped' | 'error';
+  state?: 'loading' | 'running' | 'timing' | 'done' | 'stopped';
   note?: string;
   columns?: About[];
   prompt?: string;

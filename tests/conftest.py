@@ -352,14 +352,19 @@ def seen(shared_page):
 def step_by_step():
     """The first steps of a run are sent one by one, so that a gate decides how many of them are on
     the page, which may be shared; the others are grouped by time as always."""
-    from app.service.decoding import is_due
+    from itertools import islice
+
+    from app.service.decoding import batches
     from app.tabs.compare import messages as compare
     from app.tabs.explore import messages as explore
 
-    def due(unsent):
-        return unsent[-1].index < 4 or is_due(unsent)
+    def due(steps):
+        steps = iter(steps)
+        for step in islice(steps, 4):
+            yield [step]
+        yield from batches(steps)
 
     with pytest.MonkeyPatch.context() as patch:
         for messages in (compare, explore):
-            patch.setattr(messages, "is_due", due)
+            patch.setattr(messages, "batches", due)
         yield

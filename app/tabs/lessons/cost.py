@@ -50,6 +50,7 @@ def facts(tree, chain, alone):
         }
     times = []
     speeds = []
+    tokens = []
     for weights, cost in recorded.read().costs.items():
         forecast = recorded.predict(cost, WARM)
         best = forecast.best
@@ -61,24 +62,24 @@ def facts(tree, chain, alone):
         times.append(curve(place, cells, "price", best))
         label = f"speed {place} ({best.size} nodes: {best.speedup:.1f} ×)"
         speeds.append(curve(label, cells, "speedup", best))
+        largest = cells[-1]
+        label = f"tokens {place} ({largest.size} nodes: {largest.tokens_per_pass:.1f})"
+        tokens.append(curve(label, cells, "tokens_per_pass", largest))
         values |= {
             f"{weights}_best": best.size,
             f"{weights}_speedup": best.speedup,
-            f"{weights}_ratio": cells[-1].price,
+            f"{weights}_ratio": largest.price,
+            f"{weights}_tokens": largest.tokens_per_pass,
         }
         if weights == "memory":
-            values["largest_speedup"] = cells[-1].speedup
+            values["largest_speedup"] = largest.speedup
             values["behind"] = max(cell.size for cell in cells if cell.speedup >= 1)
-    largest = cells[-1]
-    values |= {"largest": largest.size, "largest_tokens": largest.tokens_per_pass}
-    label = f"tokens per pass ({largest.size} nodes: {largest.tokens_per_pass:.1f})"
-    # The places come first: they have the colours that they have in the other picture.
-    speeds.append(curve(label, cells, "tokens_per_pass", largest))
+    values["largest"] = largest.size
     x = f"tree nodes (log scale), temperature {WARM}"
     model = LABELS[SMOLLM2]
     figures = (
         chart("Time by nodes", x, f"Predicted step time (plain = 1), {model}", times),
-        chart("Tokens and speed", x, f"Predicted for {model}", speeds),
+        chart("Tokens and speed", x, f"Predicted for {model}", speeds + tokens),
     )
     first = len(LESSON.recordings)  # of the charts
     return Facts(values, Place(picture=first), Place(picture=first + 1), figures)

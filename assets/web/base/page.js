@@ -61,9 +61,9 @@ export function menu(details) {
   onPage(details, 'pointerdown', ({ target }) => {
     if (!details.contains(target)) details.open = false;
   });
-  details.onclick = (/** @type {any} */ { target }) => {
-    if (target.closest('.sv-menu button')) close();
-  };
+  /** Before what is pressed acts, which may want the focus. @param {any} event */
+  const pressed = ({ target }) => target.closest('.sv-menu button') && close();
+  details.addEventListener('click', pressed, true);
   closedByEscape(details, 'menu', close);
   return details;
 }

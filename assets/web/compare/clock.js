@@ -2,7 +2,7 @@
 
 import { finder, say } from '../base/dom.js';
 import { keys } from '../base/keys.js';
-import { onceAFrame } from '../base/page.js';
+import { onceAFrame, presents } from '../base/page.js';
 import { playerBar } from '../base/player_bar.js';
 import { reducedMotion } from '../base/stepper.js';
 
@@ -108,6 +108,7 @@ export function sharedClock(root, columns, show) {
     ({ target }) => ({
       ArrowLeft: acts.back,
       ArrowRight: acts.forward,
+      ...(presents() && { PageUp: acts.back, PageDown: acts.forward }), // of a lecturer's clicker
       ...columns().find(column => column.svg === target)?.tree.keys(),
       Home: () => seek(0),
       End: () => seek(limit()),

@@ -16,6 +16,7 @@ export function pageHeader({ element }) {
   const summary = query(view, 'summary');
   const theme = query(element, '.sv-theme-button');
   const { body } = document;
+  const { classList } = document.documentElement;
   const mark = () => {
     summary.textContent = presents() ? '✕' : 'View';
     summary.setAttribute('aria-label', presents() ? 'Stop presenting' : 'View');
@@ -29,19 +30,18 @@ export function pageHeader({ element }) {
   query(view, '.sv-present-button').onclick = () => {
     history.pushState(history.state, '', location.href); // Back ends it
     present(true);
+    classList.add('sv-rests'); // the pointer is where the tabs will be
   };
   closedByEscape(element, 'page', () => {
     const wasPresented = presents();
     present(false);
     return wasPresented;
   });
-  // A tab that was clicked would keep the keys of the picture, and the tabs over it.
-  onPage(element, 'click', ({ target, detail }) => {
-    const tab = target.closest?.('[role=tab], .sv-lessons-list button');
-    if (detail && presents()) tab?.blur();
+  // A tab that was chosen would keep the keys of the picture, and the tabs over it.
+  onPage(element, 'click', ({ target }) => {
+    if (presents()) target.closest?.('[role=tab], .sv-lessons-list button')?.blur();
     if (!target.closest?.('.sv-tabs')) query(element, '.sv-tabs').open = false;
   });
-  const { classList } = document.documentElement;
   let resting = 0;
   onPage(element, 'pointermove', () => {
     clearTimeout(resting);

@@ -47,6 +47,7 @@ export function playerControls(element, { tree, position, show, pick, move }) {
       ...Object.fromEntries([1, 2, 3, 4].map(phase => [phase, () => position.play(phase)])),
       ArrowLeft: acts.back,
       ArrowRight: acts.forward,
+      ...(presents() && { PageUp: acts.back, PageDown: acts.forward }), // of a lecturer's clicker
       ' ': acts.play,
       f: fit,
       ...(inTree && tree.keys()),

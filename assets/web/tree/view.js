@@ -50,7 +50,9 @@ export function treeView(svg, { inspect, pick, unfolded = false, scrolls = true 
     const wide = Number(scrolls ? room.wide : isChain && Infinity);
     const areSeveral = new Set(step.drafter?.filter(Boolean)).size > 1;
     const measured = measure(svg, wide, unfolded, areSeveral, drawn?.sizes);
-    if (!scrolls) measured.smallest = presents() ? 0.8 : 1; // fewer nodes rather than smaller type
+    // Side by side fewer nodes rather than smaller type; on a projector small trees are no larger.
+    const scales = presents() ? { smallest: 0.8, largest: 1 } : { smallest: 1 };
+    if (!scrolls) Object.assign(measured, scales);
     const layout = isChain ? stairLayout(step) : chooseLayout(step, measured, room);
     let maxOverflow = whole ? 0 : Infinity;
     if (scrolls && measured.below) maxOverflow = Math.min(maxOverflow, CUT);

@@ -50,6 +50,19 @@ def test_a_link_opens_the_recording_that_was_seen(serve, visit):
     expect(other.locator("#sv-headline")).not_to_contain_text("press Run")
 
 
+def test_a_link_and_a_last_run_may_set_the_prompt_alone(serve, visit):
+    page = visit(serve(), settings=False)
+    page.get_by_role("button", name="Story").click()
+    story = "recorded-smollm2-story-tree-0.6"
+    expect(page.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", story)
+    other = visit(copy_link(page), settings=False)
+    expect(other.locator(f"{STAGE} .sv-svg")).to_have_attribute("data-of", story)
+    page.locator(f"{STAGE} .sv-history button").first.click()
+    expect(page.locator("#sv-prompts [aria-pressed=true]")).to_have_text("Explain")
+    for one in (other, page):
+        expect(one.locator("#sv-headline")).not_to_contain_text("press Run")
+
+
 @pytest.fixture
 def on_disk_too(monkeypatch):
     """The page has a pair with the name of the embedded one, in memory and on disk."""

@@ -4,7 +4,7 @@ every step."""
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import lru_cache
@@ -76,7 +76,7 @@ def build(service: RunService) -> None:
             link = links.bar(TITLE, elem_id="sv-link")
         stage_box = stage(service, first.message(ref))
     linked = links.Linked({"models": models, "weights": weights}, settings)
-    links.connect(link, linked, [go.click, prompt.submit])
+    follow_link = links.connect(link, linked, [go.click, prompt.submit])
     events(
         service,
         settings,
@@ -88,6 +88,7 @@ def build(service: RunService) -> None:
         notice_box,
         stage_box,
         sample_chart,
+        follow_link,
     )
     presets.connect(settings, choices)
 
@@ -103,6 +104,7 @@ def events(
     notice_box: gr.HTML,
     stage_box: gr.HTML,
     sample_chart: gr.HTML,
+    follow_link: Callable[..., object],
 ) -> None:
     """Every event of the tab."""
 
@@ -118,7 +120,7 @@ def events(
             return sentence("error", str(error)), gr.update(interactive=False), *unchanged
         possible = compatible(config).possible
         return (
-            about(config, ref, None if possible else menus.nearest(config)),
+            about(config, ref, None if possible else menus.nearest(config), values[0]),
             gr.update(interactive=possible),
             *presets.chosen(config),
             recorded(service.pairs, values[0], config, ref) or gr.skip(),
@@ -131,6 +133,7 @@ def events(
     changes = [control.change for control in inputs if control is not settings.prompt]
     triggers = [*changes, examples.select]
     gr.on(triggers, check, inputs, checked, trigger_mode="always_last", **QUIET)
+    follow_link(check, inputs, checked, **QUIET)  # a link may set the prompt alone
 
     def switch(models: object, weights: object, prompt: object) -> list[object]:
         """Replace an example prompt by the one that a newly chosen pair opens with."""
@@ -221,9 +224,11 @@ def recorded(pairs: Pairs, prompt: object, config: RunConfig, ref: PairRef) -> s
     return recording and recording.message(ref)
 
 
-def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) -> str:
+def about(
+    config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None, prompt: object = ""
+) -> str:
     """The notice on a configuration: its verdict, a fix, and what shows the page whether the
-    picture is of it."""
+    picture is of it; `prompt` is what the controls hold."""
     kind, text = verdict(config, ref)
     if fix:
         text = f"{text} {fix['text']}"
@@ -233,6 +238,7 @@ def about(config: RunConfig, ref: PairRef, fix: dict[str, str] | None = None) ->
         settings=settings_text(config),
         models=ref.models,
         weights=ref.weights,
+        prompt=prompt,
         fix=fix,
     )
 

@@ -227,10 +227,11 @@ def bar(tab: str, elem_id: str) -> gr.HTML:
     return component("links", asset("page/links.html"), options=options, elem_id=elem_id)
 
 
-def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None:
+def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> Callable[..., object]:
     """Open the address that the page came with, if it has parameters, and write links.
 
-    The events in `begins` begin a run and remove the message about the link.
+    The events in `begins` begin a run and remove the message about the link. Returns what adds a
+    function that is called after a link has set the controls.
     """
     controls = list(linked.named.values())
     opening = write(linked, [control.value for control in controls])
@@ -264,6 +265,7 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> None
             return notice_value("error", str(error))
 
     filled = [button, *controls]
-    button.select(open_link, controls, filled, **QUIET)
+    opened = button.select(open_link, controls, filled, **QUIET)
     button.click(copy_link, controls, button, **QUIET)
     gr.on(begins, None, None, button, js="() => '{}'", **QUIET)
+    return opened.then

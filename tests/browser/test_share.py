@@ -117,7 +117,7 @@ def test_a_link_is_shown_as_a_code_for_a_class(seen):
     expect(code).to_be_visible()
     expect(code).to_have_attribute("aria-label", re.compile(r"^http://.*picture=recorded"))
     page.keyboard.press("Escape")
-    expect(code).to_have_count(0)
+    expect(code).not_to_be_visible()
 
 
 def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
@@ -167,7 +167,7 @@ def test_a_file_is_opened_and_dragged_in_and_a_bad_one_leaves_the_picture(seen, 
     page.evaluate(drop, [f"{STAGE} .sv-canvas", run.to_json()])
     expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text("opened from a file")
     assert steps(page) == len(run.steps)
-    expect(page.get_by_label("Seed")).to_have_value("4")
+    expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("4")
 
 
 def test_an_exported_page_plays_with_the_network_off(browser, tmp_path):

@@ -24,6 +24,7 @@ from ...service.pairs import Pairs
 from ...service.queue import visitor_of
 from ...service.service import RunService
 from ..parts import links, menus, own_pair, presets
+from ..parts.answers import ask_about
 from ..parts.controls import Controls, controls, mark
 from ..parts.frame import Tab
 from ..parts.job import Job
@@ -130,9 +131,9 @@ def events(
     checked = [notice_box, go, *choices, stage_box, *settings.strategies.values()]
     inputs = [*pair_menus, *settings.inputs]
     # The prompt itself asks nothing while somebody types it; an example that is pressed does.
-    changes = [control.change for control in inputs if control is not settings.prompt]
-    triggers = [*changes, examples.select]
-    gr.on(triggers, check, inputs, checked, trigger_mode="always_last", **QUIET)
+    changing = [control for control in inputs if control is not settings.prompt]
+    changes = [control.change for control in changing]
+    ask_about([*changes, examples.select], check, inputs, checked, unless=changing)
     follow_link(check, inputs, checked, **QUIET)  # a link may set the prompt alone
 
     def switch(models: object, weights: object, prompt: object) -> list[object]:
@@ -150,7 +151,8 @@ def events(
         return [opening.prompt, opening.seed, picture or gr.skip()]
 
     switched = [settings.prompt, settings.scalars["seed"], stage_box]
-    pair_menus[0].input(switch, [*pair_menus, settings.prompt], switched, **QUIET)
+    switch_inputs = [*pair_menus, settings.prompt]
+    ask_about([pair_menus[0].input], switch, switch_inputs, switched, unless=switch_inputs)
 
     async def run(
         request: gr.Request, models: object, weights: object, *values: object

@@ -21,6 +21,7 @@ from specviz.config.strategy import REGISTRIES, strategy_of
 from specviz.view.web import asset
 
 from . import menus
+from .answers import UNCHANGED, ask_about
 from .opening import OLD
 from .stage import sentence as notice_value
 from .web import QUIET, component
@@ -265,7 +266,7 @@ def connect(button: gr.HTML, linked: Linked, begins: Sequence[Callable]) -> Call
             return notice_value("error", str(error))
 
     filled = [button, *controls]
-    opened = button.select(open_link, controls, filled, **QUIET)
+    follow = ask_about([button.select], open_link, controls, filled, controls, UNCHANGED)
     button.click(copy_link, controls, button, **QUIET)
     gr.on(begins, None, None, button, js="() => '{}'", **QUIET)
-    return opened.then
+    return follow

@@ -2,7 +2,7 @@
 // as markup.
 
 import { publish } from '../base/bus.js';
-import { button, downloadFile, finder, query } from '../base/dom.js';
+import { button, downloadFile, finder, query, queryAll } from '../base/dom.js';
 import { turnsPages } from '../base/page.js';
 import { termed } from '../base/terms.js';
 
@@ -38,6 +38,12 @@ export function figurePages(element) {
     width = now;
   }).observe(figures);
   turnsPages(figures);
+  for (const link of queryAll(document, '.sv-measure-list a')) {
+    link.onclick = (/** @type {Event} */ event) => {
+      event.preventDefault(); // a fragment would be an address of its own, for Back
+      query(document, link.hash).scrollIntoView();
+    };
+  }
 }
 
 /** @param {Element} element @param {any} status what app/tabs/parts/card.py writes */

@@ -5,12 +5,13 @@ import { button, make, press } from '../base/dom.js';
 
 /** @typedef {import('./types.js').JudgedRule} JudgedRule */
 
+/** The answer of the visitor to each rule. @type {(boolean | undefined)[]} */
+const answers = [];
+
 /** @type {import('./types.js').Figure} */
 export function lossyFigure(box, /** @type {import('./types.js').Rules} */ rules) {
   const { words, trees, tree: first, answered } = rules;
   const isExact = trees[first].map(rule => !rule.wrong_on);
-  /** The answer of the visitor to each rule. */
-  const answers = words.map((_, i) => (answered ? isExact[i] : null));
   const score = make('p', '', { class: 'sv-lossy-score', role: 'status' });
   const tree = make('select', Object.keys(trees).map(name => new Option(name)));
   tree.value = first;
@@ -37,17 +38,16 @@ export function lossyFigure(box, /** @type {import('./types.js').Rules} */ rules
     lines.forEach(({ row, choice, verdict }, i) => {
       const rule = trees[tree.value][i];
       const answer = answers[i];
+      verdict.textContent = answered ? sentence(rule) : guesses(rule);
+      if (answer === undefined) return;
       const isRight = answer === isExact[i];
-      if (answer === null) verdict.textContent = guesses(rule);
-      else {
-        press(choice, answer ? 0 : 1);
-        verdict.textContent = `${isRight ? 'Yes' : 'No'}. ${sentence(rule)}`;
-        row.className = isRight ? 'right' : 'wrong';
-      }
+      press(choice, answer ? 0 : 1);
+      verdict.textContent = `${isRight ? 'Yes' : 'No'}. ${sentence(rule)}`;
+      row.className = isRight ? 'right' : 'wrong';
     });
-    const done = answers.filter(answer => answer !== null).length;
+    const done = answers.filter(answer => answer !== undefined).length;
     const right = answers.filter((answer, i) => answer === isExact[i]).length;
-    score.textContent = `${done} of ${answers.length} answered, ${right} right.`;
+    score.textContent = `${done} of ${words.length} answered, ${right} right.`;
   }
 }
 

@@ -102,7 +102,7 @@ export function saving(element, server, stage) {
       .filter(Boolean)
       .join(' · ');
     const legends = [
-      element.querySelectorAll('.sv-legend > [data-outcome]:not([hidden])'),
+      element.querySelectorAll('.sv-legend > [data-outcome]:not([hidden], [style*=hidden])'),
       element.querySelectorAll('.sv-whose:not([hidden]) > span'),
     ];
     const picture = pictureOf({ svg: $('svg'), paper: $('canvas'), legends }, caption);

@@ -56,7 +56,7 @@ export function compareBoard(element, server, settings = () => undefined) {
   openRecorded();
 
   savesComparison(root, server.page_around, {
-    caption: () => $('standing').textContent || $('title-line').textContent,
+    caption: () => `${$('standing').textContent} ${$('title-line').textContent}`.trim(),
     messages: () => messages,
   });
 

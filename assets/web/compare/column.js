@@ -26,8 +26,8 @@ export function runColumn(about, run, parent, { seek, announce }) {
   box.classList.toggle('plain', about.plain);
   box.setAttribute('aria-label', `${about.letter}: ${about.title}`);
   query(box, 'h3').prepend(...runName(about));
-  $('lossy').hidden = !about.lossy;
   $('lossy').title = about.lossy;
+  if (!about.lossy) $('lossy').remove(); // a saved picture has the words of the heading
   $('run-details').textContent = about.details;
   $('prompt').textContent = run.prompt;
   parent.append(box);

@@ -47,6 +47,7 @@ export function lossyFigure(box, /** @type {import('./types.js').Rules} */ rules
     });
     const done = answers.filter(answer => answer !== undefined).length;
     const right = answers.filter((answer, i) => answer === isExact[i]).length;
+    if (answered && !done) return;
     score.textContent = `${done} of ${words.length} answered, ${right} right.`;
   }
 }

@@ -33,7 +33,8 @@ export function placeCard({ width, height }, node, path, others, room) {
   );
   const costs = places.map(card => {
     if ([node, ...path].some(other => overlap(card, other))) return Infinity;
-    const outside = Math.max(0, room.top - card.top) + Math.max(0, card.bottom - room.bottom);
+    // Above the room stands the sentence about the node.
+    const outside = 3 * Math.max(0, room.top - card.top) + Math.max(0, card.bottom - room.bottom);
     const away = Math.max(0, card.top - node.bottom, node.top - card.bottom);
     return outside + away + COVERED * others.filter(other => overlap(card, other)).length;
   });

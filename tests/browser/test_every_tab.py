@@ -145,6 +145,14 @@ CHECKED = """() => document.querySelectorAll('[role=tabpanel]').forEach(panel =>
     panel.setAttribute('data-checked', ''))"""
 
 
+def test_arrow_keys_go_from_tab_to_tab(page):
+    titles = [tab.title for tab in TABS]
+    page.get_by_role("tab", name=titles[0], exact=True).focus()
+    for key, at in (("ArrowRight", 1), ("ArrowLeft", 0), ("ArrowLeft", -1), ("ArrowRight", 0)):
+        page.keyboard.press(key)
+        expect(page.get_by_role("tab", name=titles[at], exact=True)).to_be_focused()
+
+
 def look_at(page, name, scheme="light"):
     """Everything serious that axe finds on the page as it is, as (rule, place, markup); in the dark
     of colours only."""

@@ -37,6 +37,14 @@ export function followTabs() {
     true,
   );
 
+  document.addEventListener('keydown', ({ target, key }) => {
+    const tab = /** @type {Element} */ (target).closest?.('[role=tab]');
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[key];
+    if (!tab || !by) return;
+    const tabs = queryAll(document, '[role=tab]').filter(one => one.getClientRects().length > 0);
+    tabs.at((tabs.indexOf(tab) + by) % tabs.length).focus();
+  });
+
   addEventListener('popstate', () => {
     if (presents()) {
       present(false);

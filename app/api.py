@@ -82,8 +82,8 @@ def build(service: RunService) -> None:
                 seed=seed,
             )
             ref = service.pairs.find(models, weights)
-            # The page quietly takes memory instead; a program is told, as its times would be of
-            # something else.
+            # The page uses memory instead. For a program that is an error: its times would be of
+            # other weights.
             if weights == "disk" != ref.weights:
                 raise ParameterError("weights", "be memory for this pair", weights)
             if type(plain_rounds) is not int or not 0 <= plain_rounds <= MAX_ROUNDS:

@@ -89,11 +89,11 @@ def unexplained(one):
     text = inspect.getdoc(one) or ""
     described = re.search(r"(?:Args|Attributes):\n(.*?)(?:\n\n|$)", text, re.DOTALL)
     listed = re.findall(r"^ {4}(\w+(?:, \w+)*): ", described[1], re.MULTILINE) if described else []
-    said = re.findall(r"`(\w+)`", text.partition("\n")[0])
+    quoted = re.findall(r"`(\w+)`", text.partition("\n")[0])
     names = set(arguments(one))
     if len(names) == 1 and inspect.isfunction(one):
         return set()
-    return names - set(re.findall(r"\w+", " ".join(listed))) - set(said)
+    return names - set(re.findall(r"\w+", " ".join(listed))) - set(quoted)
 
 
 @pytest.mark.parametrize("module, name", named(ARGUMENTS))
@@ -114,7 +114,7 @@ def test_the_examples_run_and_public_names_explain_their_arguments(module):
 ALIKE = re.compile(r"specviz\.(plugins\.templates|commands|papers|__main__|plots\.\w+$)")
 
 
-def said(one):
+def is_documented(one):
     return one is not None and inspect.getdoc(one)
 
 
@@ -146,7 +146,7 @@ def test_every_public_function_says_what_it_does(module):
     silent = [
         name
         for name, ones in told.items()
-        if not re.search(r"\b_", name) and not any(map(said, ones))
+        if not re.search(r"\b_", name) and not any(map(is_documented, ones))
     ]
     assert not silent, f"{module}: give these a sentence, or a leading underscore"
 

@@ -74,13 +74,13 @@ def run(args: Arguments) -> int:
     group_by = ["verifier"]
     if not args.quick:
         group_by += ["scheme", "builder", "drafter"]
-    shown: dict[str, bool] = {}
+    has_proof: dict[str, bool] = {}
     for row in rows:
         if not row.lossless:
             group = ", ".join(getattr(row, name) for name in group_by)
-            shown[group] = shown.get(group, False) or row.holds
+            has_proof[group] = has_proof.get(group, False) or row.holds
     # A lossy rule need not show it on every tree, but somewhere it must, or the word is wrong.
-    hidden = sorted(group for group in shown if not shown[group])
+    hidden = sorted(group for group in has_proof if not has_proof[group])
     for group in hidden:
         warn(f"declared lossy, but no proof shows it: {group}")
     if not (hidden or args.json):

@@ -260,7 +260,7 @@ def slots_bucket(slots: int) -> int:
 def cuda_graphs(device: torch.device) -> Callable[[Run], Run]:
     """A `capture` for `StaticPasses`: all its graphs share one pool of memory, as no two of them
     run at once."""
-    # The first graph is kept: torch refuses a pool of memory all of whose graphs are gone.
+    # Keep the first graph: torch raises an error for a memory pool without graphs.
     first = None
 
     def capture(run: Run) -> Run:

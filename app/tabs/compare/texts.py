@@ -73,12 +73,12 @@ def remarks(pairs: Sequence[JsonObject]) -> list[JsonObject]:
     for pair in pairs:
         key = (pair["text"], pair["why"]) if pair["position"] is None else len(alike)
         alike.setdefault(key, []).append(pair)
-    said = []
+    remarks = []
     for same in alike.values():
         *letters, last = sorted({pair[side] for pair in same for side in "ab"})
         text = f"{', '.join(letters)} and {last}: {same[0]['text']}"
-        said.append(same[0] | {"text": text})
-    return said
+        remarks.append(same[0] | {"text": text})
+    return remarks
 
 
 def why_equal(one: Entry, other: Entry) -> str | None:

@@ -36,14 +36,14 @@ def sentences(row: JsonObject) -> dict[str, str]:
     return {"verdict": verdict, "proof": proof, "word": word}
 
 
-def caption(levels: int, shown: int, texts: int) -> str:
+def caption(levels: int, bars: int, texts: int) -> str:
     """What a distribution over texts is of.
 
     Args:
         levels: drafted tokens one below the other.
-        shown: how many texts have a bar.
+        bars: how many texts have one.
         texts: how many there are.
     """
     written = f"the first {levels} tokens" if levels > 1 else "the first token"
-    part = f", the {shown} most probable of {texts} texts" if texts > shown else ""
+    part = f", the {bars} most probable of {texts} texts" if texts > bars else ""
     return f"what is written over all outcomes: {written}{part}"

@@ -67,7 +67,7 @@ test('a link holds a node', () => {
     levels: 1,
   });
   assert.equal(linkedNode('?lab=verification&preset=cover'), null);
-  assert.equal(JSON.stringify(linkedNode('?p=1,x&q=1,1/0').p), '[1,null]', 'the server refuses it');
+  assert.equal(JSON.stringify(linkedNode('?p=1,x&q=1,1/0').p), '[1,null]', 'an error of the server');
 });
 
 test('the lab takes as many tokens and children as it can enumerate', () => {

@@ -71,19 +71,19 @@ def test_a_built_in_rule_writes_what_it_declares(rule, children, levels):
 def test_what_is_said_of_a_rule_is_what_was_computed_and_a_declaration_is_called_one():
     row = {"title": "Mine", "declared": True, "reason": "It needs a chain.", "runs": 4}
 
-    def said(kind, deviation=None, **more):
+    def answer_on(kind, deviation=None, **more):
         return " | ".join(sentences(row | {"kind": kind, "deviation": deviation} | more).values())
 
-    assert said("impossible") == "It needs a chain. |  | "
-    wrong = said("differs", 0.25)
+    assert answer_on("impossible") == "It needs a chain. |  | "
+    wrong = answer_on("differs", 0.25)
     assert "does not write" in wrong and "p is 0.25. The rule is declared lossless; this" in wrong
-    lucky = said("equal", 0.0, declared=False)
+    lucky = answer_on("equal", 0.0, declared=False)
     assert "writes exactly" in lucky and "lossy in general" in lucky and lucky.endswith("= p here")
-    assert "rounding (5.6e−17)" in said("equal", 5.6e-17)
-    assert "Nothing here is random; equal." in said("equal", 0.0, runs=1)
-    assert "is only declared. | Not computed" in said("only declared")
-    assert said("proven").endswith("= p, by proof")
-    assert said("only declared", declared=False).endswith("≠ p, as declared")
+    assert "rounding (5.6e−17)" in answer_on("equal", 5.6e-17)
+    assert "Nothing here is random; equal." in answer_on("equal", 0.0, runs=1)
+    assert "is only declared. | Not computed" in answer_on("only declared")
+    assert answer_on("proven").endswith("= p, by proof")
+    assert answer_on("only declared", declared=False).endswith("≠ p, as declared")
 
 
 class TooKind(Verifier):

@@ -79,8 +79,14 @@ def load_named(ref: PairRef, loading: Loading) -> Pair:
 def _load(ref: PairRef, options: JsonObject) -> Pair:
     if not ref.on_disk:
         return specviz.load_pair(**options)
+    reason = "models of this kind cannot be read from disk"
     try:
-        return specviz.load_pair(**options, offload="disk")
-    except (OSError, ValueError) as error:  # no room on the disk, or a family that is not streamed
+        pair = specviz.load_pair(**options, offload="disk")
+        if pair.info.get("offload"):
+            return pair
+    except (OSError, ValueError) as error:  # no room on the disk, say
         log.warning("%s loads its weights to memory: %s", ref.models, error)
-        return specviz.load_pair(**options)  # or says what is wrong with it anywhere
+        reason = str(error).split(". ")[0]
+    pair = specviz.load_pair(**options)  # or says what is wrong with it anywhere
+    pair.info["in_memory"] = reason
+    return pair

@@ -170,6 +170,7 @@ def head(config: RunConfig, trace: Trace) -> JsonObject:
         "rule": config.verifier.name,
         "settings": settings_text(config),
         "offload": trace.pair.get("offload"),
+        "in_memory": trace.pair.get("in_memory"),
         "declared": not config.verifier.is_built_in(),
     }
 
@@ -206,7 +207,9 @@ def described(info: JsonObject) -> str:
     title = PAIR_TITLES.get(name, name)
     speed = info.get("disk_speed")
     weights = "in memory"
-    if isinstance(speed, int | float):
+    if info.get("in_memory"):
+        weights = f"in memory, not on disk: {info['in_memory']}"
+    elif isinstance(speed, int | float):
         weights = f"on disk, read at {speed / 1e9:.1f} GB/s"
     if isinstance(mass, int | float):
         title += f", whose common tokens have {mass:.1%} of the target's probability"

@@ -5,6 +5,7 @@ import sys
 from dataclasses import replace
 from inspect import isasyncgenfunction, signature
 from pathlib import Path
+from types import SimpleNamespace
 
 import gradio as gr
 import pytest
@@ -19,6 +20,7 @@ from app.service.loading import Loading
 from app.service.pair_ref import EARLY_EXIT, SMOLLM2, TALES, PairRef
 from specviz.base.files import WEB
 from specviz.record.step import Timing
+from specviz.view.payload import described
 from tests.loops import in_a_loop
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -122,13 +124,15 @@ def test_the_models_offered(monkeypatch):
 def test_a_pair_whose_weights_cannot_be_on_disk_has_them_in_memory_and_says_so(monkeypatch):
     def load(offload=None, **names):
         if offload:
-            raise ValueError("The layers on disk failed: No space left on device.")
-        return "in memory"
+            raise ValueError("The layers on disk failed: No space left. Free some.")
+        return SimpleNamespace(info={"name": "embedded"})
 
     monkeypatch.setattr(specviz, "load_pair", load, raising=False)
     offered = pairs.Pairs(offering.offered())
     ref = PairRef(TALES, weights="disk")
-    assert offered.load_here(ref) == "in memory"
+    pair = offered.load_here(ref)
+    why = "in memory, not on disk: The layers on disk failed: No space left"
+    assert described(pair.info).endswith(f"weights {why}")
 
 
 @pytest.mark.parametrize(

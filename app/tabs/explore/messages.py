@@ -19,8 +19,6 @@ from ...service.pair_ref import PairRef
 from ...service.queued_run import Note, Turn
 from ...service.run_store import GrowingRun, RunStore
 
-IN_MEMORY = "The weights cannot be kept on disk here, so they are in memory."
-
 
 def decode_run(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> Iterator[str | None]:
     """A run as messages, with None between those steps after which there is none.
@@ -37,8 +35,6 @@ def decode_run(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> I
         counts = Counts()
         # What only the first message has.
         more = {"head": head(config, blank), "models": ref.models, "weights": ref.weights}
-        if ref.on_disk and blank.pair.get("offload") is None:
-            more["note"] = IN_MEMORY
         try:
             for unsent in batches(steps):
                 if not unsent:

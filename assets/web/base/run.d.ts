@@ -93,6 +93,8 @@ interface Head {
   declared?: boolean;
   /** Where the target's weights are read from for every pass. */
   offload?: string;
+  /** Why they are in memory, where they were to be read from disk. */
+  in_memory?: string;
   recorded?: boolean;
   badge?: string;
 }

@@ -68,6 +68,8 @@ interface Headline {
   done?: number;
   /** Whether it is slower than plain decoding. */
   slow?: boolean;
+  /** Whether its weights are in memory, where they were to be read from disk. */
+  refused?: boolean;
   /** That the controls hold something else by now; "" where they do not. */
   stale: string;
 }

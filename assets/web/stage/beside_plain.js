@@ -53,6 +53,7 @@ export function headlineOf(run) {
   const seed = new URLSearchParams(head.settings).get('seed');
   const perPass = `${figures.per_pass.toFixed(1)} tokens per target pass`;
   const parts = [
+    head.in_memory && `weights not on disk: ${head.in_memory}`,
     slow,
     timed && `${perPass} instead of 1`,
     timed && timed.speedup > figures.per_pass && 'timed without the first pass',
@@ -66,6 +67,7 @@ export function headlineOf(run) {
     text: timed ? `, weights ${head.offload ? 'on disk' : 'in memory'}` : ' instead of 1',
     small: parts.filter(Boolean).join(' · '),
     slow: slow !== '' || isOpen,
+    refused: Boolean(head.in_memory),
   };
 }
 

@@ -87,6 +87,9 @@ test('the headline and the bars are of one measurement', () => {
   assert.doesNotMatch(headlineOf({ ...late, note: 'stopped' }).small, /other work/);
   const apart = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, high: 3.6 } });
   assert.equal(apart.strong, 'about 2.0 times as fast as plain decoding');
+  const refused = headlineOf({ ...run, head: { in_memory: 'No space left' } });
+  assert.match(refused.small, /weights not on disk: No space left/);
+  assert.ok(refused.refused);
   const slow = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, speedup: 0.5 } });
   assert.match(slow.small, /^a step costs as much as 8\.7 plain passes here/);
   const open = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, low: 0.53, high: 6.6 } });

@@ -52,13 +52,11 @@ STYLES = (
     *(style for tab in TABS for style in tab.styles),
 )
 HEADER = (
-    '<header class="sv-title"><h1>specviz</h1><details class="sv-tabs sv-ui"><summary '
-    'class="sv-button" aria-label="Tabs">☰</summary></details><details '
-    'class="sv-menu sv-view sv-ui"><summary class="sv-button">View</summary><div>'
-    '<button type="button" class="sv-present-button">Present '
-    "<small>large type. Keys: space plays, arrows move on, Escape ends it</small></button>"
-    '<button type="button" class="sv-theme-button" aria-pressed="false">Dark theme</button></div>'
-    "</details></header>"
+    '<header class="sv-title"><h1>specviz</h1><div class="sv-view sv-ui">'
+    '<button type="button" class="sv-present-button" '
+    'title="large type. Keys: space plays, arrows move on, Escape ends it">Present</button>'
+    '<button type="button" class="sv-theme-button" aria-label="Light or dark">◐</button>'
+    "</div></header>"
 )
 # Sent as they are: a stream of messages, and files that are compressed already. Starlette has a
 # long list of its own, which it reads again for every request.

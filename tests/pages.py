@@ -113,9 +113,7 @@ def offline(page, folder, pair=None, **config):
 
 def present(page):
     """Present the page, or stop presenting it."""
-    page.locator(".sv-view summary").click()
-    if page.locator(".sv-view[open]").count():
-        page.locator(".sv-present-button").click()
+    page.locator(".sv-present-button").click()
 
 
 def open_tab(page, title):

@@ -88,7 +88,7 @@ def test_what_a_tab_presents_is_on_the_screen_and_nothing_of_the_frame(page, wid
 def test_tabs_can_be_changed_while_presenting(page):
     present(page)
     for title in ("Compare", "Explore"):
-        page.locator(".sv-view summary").hover()
+        page.locator(".sv-view").hover()
         expect(page.locator(".tab-wrapper")).to_have_css("opacity", "1")
         page.get_by_role("tab", name=title, exact=True).click()
         expect(page.locator(SHOWN[title])).to_be_in_viewport(ratio=0.99)
@@ -225,11 +225,11 @@ def test_axe_would_notice(serve, visit):
     assert {rule for _, rule, *_ in look_at(page, "Explore", "dark")} == {"color-contrast"}
 
 
-def test_a_narrow_window_never_presents(seen):
-    """Its menu has the theme alone, and what is presented ends where the window becomes narrow."""
+def test_a_narrow_window_has_no_button_to_present_but_one_that_ends_it(seen):
+    button = seen.locator(".sv-present-button")
     present(seen)
     resize(seen, NARROW)
-    expect(seen.locator("html")).not_to_have_id("sv-present")
-    seen.locator(".sv-view summary").click()
-    expect(seen.locator(".sv-view button:visible")).to_have_text(["Dark theme"])
+    expect(button).to_be_visible()
+    present(seen)
+    expect(button).to_be_hidden()
     resize(seen, WIDE)

@@ -1,6 +1,6 @@
 // Escape closes what is open: of all that lies one over the other, only the topmost.
 
-const LAYERS = ['page', 'drawer', 'card', 'menu', 'tip']; // the topmost last
+const LAYERS = ['page', 'drawer', 'card', 'menu']; // the topmost last
 
 /**
  * What Escape may close.
@@ -12,7 +12,7 @@ let parts = [];
 
 /**
  * @param {Element} element as long as it is on the screen
- * @param {'page' | 'drawer' | 'card' | 'menu' | 'tip'} layer where the part lies
+ * @param {'page' | 'drawer' | 'card' | 'menu'} layer where the part lies
  * @param {() => boolean} close closes the part; returns whether it was open
  */
 export function closedByEscape(element, layer, close) {

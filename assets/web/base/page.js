@@ -68,36 +68,6 @@ export function menu(details) {
   return details;
 }
 
-/** A finger that begins on a slider and scrolls leaves it as it was. @param {Element} element */
-export function keepSliders(element) {
-  let before = '';
-  onPage(element, 'pointerdown', ({ target }) => {
-    before = target.value;
-  });
-  onPage(element, 'pointercancel', ({ target }) => {
-    if (target.type !== 'range') return;
-    target.value = before;
-    target.dispatchEvent(new Event('input', { bubbles: true }));
-  });
-}
-
-/** Presented, a swipe across the screen is an arrow key. @param {Element} element */
-export function arrowsBySwipe(element) {
-  let begin = { clientX: 0, clientY: 0 };
-  onPage(element, 'pointerdown', event => {
-    begin = event;
-  });
-  // A pointer event reaches the page even where what was touched has been drawn anew.
-  onPage(element, 'pointerup', ({ target, pointerType, clientX, clientY }) => {
-    if (pointerType !== 'touch') return;
-    const across = clientX - begin.clientX;
-    if (!presents() || target.closest('input, .sv-chart')) return;
-    if (Math.abs(across) < Math.max(60, 2 * Math.abs(clientY - begin.clientY))) return;
-    const key = across < 0 ? 'ArrowRight' : 'ArrowLeft';
-    document.body.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
-  });
-}
-
 export const presents = () => document.documentElement.id === 'sv-present';
 
 /**

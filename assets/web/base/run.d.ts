@@ -15,18 +15,10 @@ interface Detail {
   facts?: Record<string, number>;
 }
 
-/** How a tree grew, as far as its builder recorded it. */
+/** What a builder recorded about the tree. */
 interface Growth {
-  keys?: (number | null)[];
-  /** For each node after the root, the best slots [parent, key] that were left. */
-  waiting?: [number, number][][];
-  /** The sizes of subtrees. */
-  split?: number[];
-  cut?: { texts: string[]; keys: number[] };
   candidates?: number;
   expected?: number;
-  cost?: number;
-  length?: number;
 }
 
 /**
@@ -86,7 +78,6 @@ interface Head {
   /** Whether it is a message to a chat model, which answers it. */
   chat?: boolean;
   lossy: string | null;
-  key: string;
   rule: string;
   settings: string;
   /** Whether the rule itself declares that it is exact, and nobody proved it here. */

@@ -1,8 +1,7 @@
 // The tab in the address of the page: choosing one makes an entry of the history, so that Back
-// returns to the one before. While presenting, Back only ends that.
+// returns to the one before.
 
 import { queryAll } from '../base/dom.js';
-import { present, presents } from '../base/page.js';
 
 export const FIRST = 'explore'; // the tab of an address that names none
 
@@ -46,12 +45,6 @@ export function followTabs() {
   });
 
   addEventListener('popstate', () => {
-    if (presents()) {
-      present(false);
-      const tab = document.querySelector('[role=tab][aria-selected=true]');
-      if (tab) history.replaceState(history.state, '', addressOf(nameOf(tab)));
-      return;
-    }
     const parameters = new URLSearchParams(location.search);
     const name = parameters.has('lesson') ? 'lessons' : (parameters.get('tab') ?? FIRST);
     isReturning = true;

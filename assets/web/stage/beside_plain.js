@@ -1,23 +1,11 @@
-// A run beside plain decoding: in one sentence, and as bars of the passes made by the step on the
-// screen.
-
-import { query } from '../base/dom.js';
+// A run beside plain decoding, in one sentence.
 
 /** @typedef {import('./run.js').Run} Run */
-
-/** @param {number} part @param {number} whole */
-const fraction = (part, whole) => (whole ? Math.min(1, part / whole) : 0);
 
 const LOADED_APART =
   'Weights in memory and on disk are loaded separately, once each. The previous run stays below.';
 const WIDE = 1.2; // the best round over the worst, from which on their mean is about right only
 const FASTER = 'times as fast as plain decoding';
-
-/** @param {number} value in seconds */
-function duration(value) {
-  if (value < 1) return `${(1000 * value).toFixed(0)} ms`;
-  return `${value.toFixed(value < 10 ? 2 : 1)} s`;
-}
 
 /** How many times as fast, with the same digits wherever it stands. @param {number} speedup */
 export const timesText = speedup => speedup.toFixed(speedup < 1 ? 2 : 1);
@@ -38,7 +26,7 @@ function exactness({ settings, lossy, declared }) {
  * @returns {Omit<Headline, 'stale'> | null}
  */
 export function headlineOf(run) {
-  const { figures, head, speedup, timing, state, note, done, hasNextSeed } = run;
+  const { figures, head, speedup, state, note, done, hasNextSeed } = run;
   if (state === 'loading') {
     return { strong: note, text: '', small: LOADED_APART, done };
   }
@@ -48,7 +36,6 @@ export function headlineOf(run) {
   const isOpen = Boolean(timed && timed.low <= 1 && timed.high >= 1);
   const isVague = timed && (timed.rounds === 1 || timed.high > WIDE * timed.low);
   const times = timed && `${isVague ? 'about ' : ''}${timesText(timed.speedup)}`;
-  const isLeft = timing && state === 'done' && !note; // by the service, not by its visitor
   const slow = timed && timed.speedup < 1 ? slowReason(timed, figures) : '';
   const seed = new URLSearchParams(head.settings).get('seed');
   const perPass = `${figures.per_pass.toFixed(1)} tokens per target pass`;
@@ -57,7 +44,6 @@ export function headlineOf(run) {
     slow,
     timed && `${perPass} instead of 1`,
     timed && timed.speedup > figures.per_pass && 'timed without the first pass',
-    isLeft && !timed && 'not timed, as other work came first',
     hasNextSeed && `run again with the next seed, ${seed}`,
     exactness(head),
     head.badge,
@@ -81,41 +67,5 @@ function slowReason({ speedup }, { per_pass: perPass }) {
   return `a step costs as much as ${passes} plain passes here`;
 }
 
-/**
- * @param {import('./panel.js').Find} $
- * @param {Run} run
- * @param {Pick<import('./playback.js').Playback, 'current' | 'frame'>} position on the screen
- */
-export function writePassBars($, run, { current, frame }) {
-  const { tokens = 0, passes = 0 } = run.figures ?? {};
-  // The step that plays has not written its tokens yet.
-  const isWritten = (frame?.phase ?? 4) === 4;
-  const done = run.steps.slice(0, current + Number(isWritten));
-  const written = done.reduce((sum, step) => sum + step.pieces.length, 0);
-  /** @type {(name: string, count: number, made: number) => void} */
-  const bar = (name, count, made) => {
-    const line = query($('beside'), `[data-bar="${name}"]`);
-    const track = query(line, 'i');
-    track.style.width = `${100 * fraction(count, tokens)}%`;
-    query(track, 'u').style.width = `${100 * fraction(made, count)}%`;
-    query(line, 'b').textContent = count ? `${count} passes` : '–';
-  };
-  bar('plain', tokens, written);
-  bar('run', passes, done.length);
-  $('beside-times').textContent = timingSentence(run);
-}
-
 /** @param {Pick<PairedSpeedup, 'low' | 'high'>} against */
 const rangeText = ({ low, high }) => `${timesText(low)} to ${timesText(high)}`;
-
-/** How often a run was timed, and what each round gave. @param {PairedSpeedup} against */
-function roundsText({ rounds, low, high }) {
-  return rounds === 1 ? '1 round' : `${rounds} rounds, each ${rangeText({ low, high })}`;
-}
-
-/** @param {Run} run */
-function timingSentence({ speedup }) {
-  if (!speedup) return '';
-  const times = `${duration(speedup.seconds)} against ${duration(speedup.plain_seconds)}`;
-  return `${timesText(speedup.speedup)} times as fast: ${times} (${roundsText(speedup)})`;
-}

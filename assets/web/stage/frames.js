@@ -2,8 +2,7 @@
 // token, the target adds a token.
 
 import { isTried, parseKey } from '../tree/layout.js';
-import { growthSentence, passSentence, stepSentence } from './sentences.js';
-import { treeSentence, trySentence } from './sentences.js';
+import { passSentence, stepSentence, treeSentence, trySentence } from './sentences.js';
 
 /**
  * @typedef {object} Frame
@@ -16,10 +15,9 @@ import { treeSentence, trySentence } from './sentences.js';
 
 /**
  * @param {Step} step
- * @param {{ key?: string }} [head] what the builder calls its numbers
  * @returns {Frame[]}
  */
-export function framesOf(step, { key = 'key' } = {}) {
+export function framesOf(step) {
   const last = step.parents.length - 1;
   const all = new Set(step.parents.keys());
   const tries = step.order;
@@ -28,11 +26,10 @@ export function framesOf(step, { key = 'key' } = {}) {
   /** @type {Frame[]} */
   const frames = [];
   const whole = { lastNode: last, later: all, at: null };
-  for (let node = 1; node < last; node++) {
-    const text = growthSentence(step, node, key);
-    frames.push({ phase: 1, lastNode: node, later: all, at: node, text });
-  }
-  if (last > 0) frames.push({ ...whole, phase: 1, text: treeSentence(step) });
+  /** @type {Frame} */
+  const grown = { ...whole, phase: 1, text: treeSentence(step) };
+  for (let node = 1; node < last; node++) frames.push({ ...grown, lastNode: node, at: node });
+  if (last > 0) frames.push(grown);
   frames.push({ ...whole, phase: 2, text: passSentence(step) });
   tries.forEach((node, i) => {
     const rest = tries.slice(i + 1);

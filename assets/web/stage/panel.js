@@ -2,7 +2,7 @@
 // counts.
 
 import { button, makeSvg, make, queryAll, say } from '../base/dom.js';
-import { sayTerms } from '../base/terms.js';
+import { sayTerms, termed } from '../base/terms.js';
 import { markOf } from '../tree/paint.js';
 import { DRAFTERS } from '../base/words.js';
 import { outlineOf } from '../tree/sources.js';
@@ -131,8 +131,10 @@ export function writeMeasures($, { figures, head, speedup }) {
 
 /** Gives each outcome in the legend its mark. @param {Find} $ */
 export function drawLegend($) {
-  for (const item of queryAll($('legend'), '[data-outcome]'))
+  for (const item of queryAll($('legend'), '[data-outcome]')) {
+    if (!item.firstElementChild) item.replaceChildren(...termed(item.textContent));
     item.prepend(markOf(item.dataset.outcome));
+  }
 }
 
 /** @param {Find} $ @param {Step} step @param {import('./frames.js').Frame} frame */

@@ -7,7 +7,7 @@ import { placeIn, placeText } from '../base/place.js';
 import { follow, spansOf } from '../base/ribbon.js';
 import { sayTerms } from '../base/terms.js';
 import { treeView } from '../tree/view.js';
-import { headlineOf, writePassBars } from './beside_plain.js';
+import { headlineOf } from './beside_plain.js';
 import { isDecided } from './frames.js';
 import { runHistory } from './history.js';
 import { inspectorView, nodeCard } from './inspector.js';
@@ -63,7 +63,6 @@ export function runPlayer(element, around = {}) {
   const position = playback(element, {
     steps: () => run.steps,
     running: () => run.state === 'running',
-    head: () => run.head,
     changed: schedule,
   });
   saving(element, around, {
@@ -159,7 +158,6 @@ export function runPlayer(element, around = {}) {
     writePrompt($, run.head);
     writeTitle($, run, compared(run, shared));
     writeMeasures($, run);
-    writePassBars($, run, position);
     writeWhose($, run);
   }
 

@@ -266,8 +266,8 @@ test('a table of bars has a row for each thing and text as text', () => {
 
 test('Escape closes the topmost of what is open, and nothing that is not on the screen', () => {
   const { body } = freshPage('<div></div><p></p>');
-  const open = new Set(['page', 'drawer', 'tip']);
-  for (const layer of ['drawer', 'tip', 'page'])
+  const open = new Set(['page', 'drawer', 'menu']);
+  for (const layer of ['drawer', 'menu', 'page'])
     closedByEscape(body.firstChild, layer, () => open.delete(layer));
   const left = () => {
     const event = fire(body, 'keydown', { key: 'Escape' });

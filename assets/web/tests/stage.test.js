@@ -7,7 +7,7 @@ import { framesOf, isDecided } from '../stage/frames.js';
 import { listOf } from '../stage/inspector.js';
 import { nodeSentence, stepSentence, trySentence } from '../stage/sentences.js';
 import { writeMeasures, writeWhose } from '../stage/panel.js';
-import { headlineOf, writePassBars } from '../stage/beside_plain.js';
+import { headlineOf } from '../stage/beside_plain.js';
 import { emptyRun, takeMessage } from '../stage/run.js';
 import { freshPage, outcomes, step } from './page.js';
 
@@ -44,15 +44,9 @@ test('a run in numbers has a row for each, and a recorded one says when and wher
   assert.equal(values().at(-1), '28.0 tokens per second (2026-11-23, x86)');
 });
 
-test('the headline and the bars are of one measurement', () => {
+test('the headline is of the measurement and says how sure it is', () => {
   const run = emptyRun('run 1'),
     figures = { tokens: 96, passes: 22, per_pass: 96 / 22, rate: 500 };
-  const names = ['plain', 'run'],
-    rows = names.map(name => `<div data-bar="${name}"><i><u></u></i><b></b></div>`);
-  const { body } = freshPage(
-    `<div class="sv-beside">${rows.join('')}<p class="sv-beside-times"></p></div>`,
-  ),
-    bars = () => [...body.querySelectorAll('b')].map(bar => bar.textContent);
   takeMessage(run, {
     steps: [],
     head: { recorded: false, lossy: null, settings: 'seed=1' },
@@ -64,8 +58,6 @@ test('the headline and the bars are of one measurement', () => {
     headlineOf({ ...run, head: { ...run.head, declared: true, offload: 'disk' } }).small,
     'declared exact by its rule, not proven here',
   );
-  writePassBars(finder(body), run, { current: 0, frame: null });
-  assert.deepEqual(bars(), ['96 passes', '22 passes']);
   takeMessage(run, {
     steps: [],
     speedup: {
@@ -82,9 +74,6 @@ test('the headline and the bars are of one measurement', () => {
   const timedRun = headlineOf({ ...run, state: 'done', head: { offload: 'disk' } });
   assert.equal(timedRun.strong + timedRun.text, '2.0 times as fast as plain decoding, weights on disk');
   assert.equal(timedRun.small, '4.4 tokens per target pass instead of 1');
-  const late = { ...run, state: 'done', speedup: null, timing: { done: 0, of: 3 } };
-  assert.match(headlineOf(late).small, /not timed, as other work came first/);
-  assert.doesNotMatch(headlineOf({ ...late, note: 'stopped' }).small, /other work/);
   const apart = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, high: 3.6 } });
   assert.equal(apart.strong, 'about 2.0 times as fast as plain decoding');
   const refused = headlineOf({ ...run, head: { in_memory: 'No space left' } });
@@ -98,15 +87,6 @@ test('the headline and the bars are of one measurement', () => {
   const fast = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, speedup: 4.7 } });
   assert.match(fast.small, /timed without the first pass/, 'more than the tokens per pass explain');
   assert.match(headlineOf({ ...run, hasNextSeed: true }).small, /run again with the next seed, 1/);
-  writePassBars(finder(body), run, { current: 0, frame: null });
-  const timed = /2\.0 times as fast: 240 ms against 480 ms \(3 rounds, each 1\.9 to 2\.1\)/;
-  assert.match(body.textContent, timed);
-  run.speedup.rounds = 1;
-  writePassBars(finder(body), run, { current: 0, frame: null });
-  assert.match(body.textContent, /against 480 ms \(1 round\)/, 'one round has no range');
-  run.steps = [{ pieces: ['a'] }];
-  writePassBars(finder(body), run, { current: 0, frame: { phase: 1 } });
-  assert.equal(body.querySelector('u').style.width, '0%', 'bars are never ahead of the text');
 });
 
 test('what is stopped while it waits leaves the run as it was; a comparison that was stopped says so', () => {

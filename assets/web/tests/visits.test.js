@@ -204,23 +204,3 @@ test('a tab that a button opens is an entry of the history, so that Back leaves 
   assert.deepEqual(entries, ['?tab=verification%20lab']);
   assert.equal(body.children.length, 2);
 });
-
-test('Back ends a presentation and stays in its tab', () => {
-  const { body, documentElement } = visited(`<button role="tab">Explore</button>
-    <button role="tab" aria-selected="true">Measure</button>`).ownerDocument;
-  globalThis.Event = globalThis.window.Event;
-  const clicked = [];
-  body.addEventListener('click', ({ target }) => clicked.push(target.textContent));
-  let back = () => {};
-  globalThis.addEventListener = (_, listen) => {
-    back = listen;
-  };
-  const addresses = [];
-  globalThis.history.replaceState = (_, title, { search }) => addresses.push(search);
-  followTabs();
-  documentElement.id = 'sv-present';
-  back();
-  assert.deepEqual([documentElement.id, addresses, clicked], ['', ['?tab=measure'], []]);
-  back();
-  assert.deepEqual(clicked, ['Explore']);
-});

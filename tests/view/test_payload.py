@@ -9,7 +9,6 @@ import specviz
 from specviz.base import codec
 from specviz.view import payload, step_payload
 from specviz.view.payload import described
-from tests.growing import BUILDERS
 
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
 

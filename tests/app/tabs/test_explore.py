@@ -129,14 +129,6 @@ def test_a_run_is_sent_to_its_end():
     assert sum("head" in update for update in sent) == 1
 
 
-@pytest.mark.parametrize("weights", ["memory", "disk"])
-def test_a_run_says_where_its_weights_are_not_on_disk_as_was_asked(weights):
-    ref = replace(REF, weights=weights)
-    items = explore.decode_run(Turn(TOY), CONFIG, ref, RunStore())
-    first = json.loads(next(item for item in items if item))
-    assert ("so they are in memory" in first.get("note", "")) == (weights == "disk")
-
-
 def test_a_run_is_not_timed_while_others_wait():
     turn = Turn(TOY, others_wait=lambda: True)
     items = explore.decode_run(turn, CONFIG, REF, RunStore())

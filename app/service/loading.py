@@ -12,7 +12,6 @@ from specviz.models.base import Pair
 
 from . import limits
 from .pair_ref import PairRef
-from .queue import NOBODY, Visitor
 
 LOADING = "Loading the models. This happens once."
 
@@ -24,13 +23,11 @@ class Offer(NamedTuple):
         label: in the menu.
         load: takes a `PairRef` and the `Loading` that it may report to; returns the pair.
         has_disk: whether its weights may be on disk.
-        trusted: whether its owner is that of the page; a visitor's tokenizer runs elsewhere first.
     """
 
     label: str
     load: Callable[[PairRef, Loading], Pair]
     has_disk: bool = True
-    trusted: bool = True
 
 
 class Loading:
@@ -44,9 +41,8 @@ class Loading:
         until: the time on the monotonic clock at which those who wait give up.
     """
 
-    def __init__(self, ref: PairRef, visitor: Visitor = NOBODY) -> None:
+    def __init__(self, ref: PairRef) -> None:
         self.ref = ref
-        self.visitor = visitor
         self.note = LOADING
         self.done: float | None = None
         self.result: Future[Pair] = Future()

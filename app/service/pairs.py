@@ -16,7 +16,6 @@ from specviz.models.base import Pair
 from . import limits, zero_gpu
 from .loading import Loading, Offer
 from .pair_ref import LABELS, OLD_DISK, OLD_NAMES, SMOLLM2, TALES, WEIGHTS, PairRef
-from .queue import NOBODY, Visitor
 
 MAX_LOADED = 2  # pairs in memory at a time
 
@@ -102,7 +101,7 @@ class Pairs:
                 return pair
         return None
 
-    def load(self, ref: PairRef, visitor: Visitor = NOBODY) -> Loading:
+    def load(self, ref: PairRef) -> Loading:
         """Load a pair in a thread, or wait for the one that does; `Loading.leave` ends the wait."""
         key = ref.resolved
         with self._lock:
@@ -111,7 +110,7 @@ class Pairs:
             if loading is not None and not loading.unwanted.is_set():
                 loading.waiting += 1
                 return loading
-            loading = self._loading[key] = Loading(ref, visitor)
+            loading = self._loading[key] = Loading(ref)
         Thread(target=self._load, args=(key, loading), daemon=True).start()
         return loading
 

@@ -11,13 +11,12 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from time import monotonic
 
-from specviz.config.prompt import Prompt
 from specviz.models.base import Pair
 
 from . import limits, zero_gpu
@@ -29,7 +28,6 @@ from .process import Answer, Process, Requests
 from .queue import VISITOR, Call, FairQueue, Visitor
 from .queued_run import Item, Note, QueuedRun, Turn
 from .run_store import RunStore
-from .sizes import try_tokenizers
 from .worker import Worker
 
 SLICE = 1.0  # seconds that a run computes while others wait; who comes waits for the rest of one
@@ -47,7 +45,6 @@ class RunService:
 
     Args:
         pairs: that they may use.
-        trials: looks at models that a visitor names.
         limit: how many runs may wait.
 
     Attributes:
@@ -56,14 +53,11 @@ class RunService:
         readers: the pages that read their messages, where a server knows them.
     """
 
-    def __init__(
-        self, pairs: Pairs, trials: Requests | None = None, limit: int = limits.QUEUE
-    ) -> None:
+    def __init__(self, pairs: Pairs, limit: int = limits.QUEUE) -> None:
         self.pairs = pairs
         self.runs = RunStore()
         self.readers: Readers | None = None
         self.requests = Requests(Process(limits.SECONDS), limit)
-        self.trials = trials or self.requests
         self._worker = Worker("decoding", self._next)
         self._changed = self._worker.changed
         self._queue: FairQueue[QueuedRun] = FairQueue(limit)
@@ -81,7 +75,6 @@ class RunService:
         ref: PairRef,
         work: Callable[..., Iterator[Item | None]],
         *args: object,
-        prompts: Sequence[Prompt],
         replaces: bool = False,
     ) -> AsyncGenerator[Item | Note, None]:
         """The items of work(turn, *args), computed when it is the visitor's turn, and a `Note`
@@ -91,7 +84,6 @@ class RunService:
             visitor: who asks.
             ref: the pair; it is loaded if need be, while others compute.
             work, args: a generator function and what else it takes; None is not sent.
-            prompts: what it decodes; tried first, elsewhere, where a visitor named the pair.
             replaces: whether it takes the place of the visitor's run of the same work, which ends.
 
         Raises:
@@ -99,8 +91,6 @@ class RunService:
         """
         if self._stopping:
             raise ValueError(STOPPING)
-        if not self.pairs.offer(ref).trusted:
-            await self.trials.ask(visitor, try_tokenizers, ref.target, ref.draft, prompts)
         run = QueuedRun(visitor, ref, work, args, asyncio.get_running_loop())
         with self._changed:
             for earlier in {*self._admitted, *self._queue.order()} if replaces else ():
@@ -203,7 +193,6 @@ class RunService:
                 run.end(ValueError(CUT))
             self._worker.wake()
         self.requests.process.end()
-        self.trials.process.end()
 
     # ---- the thread that computes ----
 
@@ -224,7 +213,7 @@ class RunService:
                 self._running = run
                 return partial(self._advance, run)
             # Loading takes seconds to minutes, in a thread of its own; others compute meanwhile.
-            run.loading = self.pairs.load(run.ref, run.visitor)
+            run.loading = self.pairs.load(run.ref)
             run.loading.result.add_done_callback(partial(self._loaded, run))
             run.tell()
         return None

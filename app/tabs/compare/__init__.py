@@ -98,7 +98,6 @@ def build(service: RunService) -> None:
                 compare_runs,
                 entries,
                 settings,
-                prompts=[entry.config.prompt for entry in entries],
                 replaces=True,
             )
             async with aclosing(items):

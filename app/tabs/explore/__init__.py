@@ -171,7 +171,6 @@ def events(
                 config,
                 ref,
                 service.runs,
-                prompts=[config.prompt],
                 replaces=True,
             )
             async with aclosing(items):
@@ -196,7 +195,6 @@ def events(
                 sample,
                 config,
                 runs,
-                prompts=[config.prompt],
                 replaces=True,
             )
             async with aclosing(items):

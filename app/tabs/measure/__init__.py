@@ -99,7 +99,6 @@ def build(service: RunService) -> None:
                 service.pairs.first,
                 measure,
                 checked(value),
-                prompts=(),
                 replaces=True,
             )
             async with aclosing(items):

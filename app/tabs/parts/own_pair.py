@@ -1,5 +1,4 @@
-"""A pair of the visitor's own: a form with its names, a check before anything is loaded, and then
-its use."""
+"""A pair of the visitor's own: a form with its names, which loads it and has the menus show it."""
 
 from __future__ import annotations
 
@@ -10,12 +9,10 @@ from dataclasses import replace
 import gradio as gr
 
 from ...service.failures import explain
-from ...service.http.server import local
 from ...service.pair_ref import PairRef
 from ...service.queue import visitor_of
 from ...service.queued_run import Note, Turn
 from ...service.service import RunService
-from ...service.sizes import describe
 from .card import status, status_text
 from .pairs import choices, menus_of
 from .web import QUIET
@@ -24,12 +21,14 @@ TARGET = "sv-own-target"
 DRAFT = "sv-own-draft"
 USE = "sv-own-use"
 REPORT = "sv-own-report"
-ABOUT = "A folder saved by save_pretrained, or a name on the hub. Weights must be safetensors."
-READING = "Reading configurations and tokenizers."
+ABOUT = (
+    "A folder saved by save_pretrained, or a name on the hub, such as Qwen/Qwen3-0.6B. "
+    "Weights must be safetensors."
+)
 
 
 def lay_out(service: RunService) -> None:
-    """The form, where the owner of the page allows it; `connect` brings it to life."""
+    """The form, on a page for this machine only; `connect` brings it to life."""
     if service.pairs.other is None:
         return
     with gr.Accordion("Own pair", open=False, elem_id="sv-own"):
@@ -65,30 +64,20 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
     report = named[REPORT]
 
     async def use(request: gr.Request, target: object, draft: object) -> AsyncIterator[dict]:
-        yield {report: status_text(READING)}
         try:
             ref = named_pair(service, target, draft)
-            visitor = visitor_of(request)
-            found = await service.trials.ask(visitor, describe, ref.target, ref.draft)
-            if not found.fits:
-                raise ValueError(found.text)
-            stream = service.stream(visitor, ref, nothing, prompts=())
+            stream = service.stream(visitor_of(request), ref, nothing)
             async with aclosing(stream) as notes:
                 async for note in notes:
                     yield {report: status_text(note.text)}
         except Exception as error:
-            text = explain(error, "The pair could not be checked.")
+            text = explain(error, "The pair could not be loaded.")
             yield {report: status_text(text, "error")}
             return
         offer = service.pairs.offer(ref)
-        # Whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
-        if local():
-            service.pairs.add({ref.models: offer})
-        listed = dict.fromkeys([(offer.label, ref.models), *choices(service)])
-        menu = gr.Dropdown(choices=list(listed), value=ref.models, info="")
-        yield {report: status_text(f"In use: {offer.label}. {found.text}")} | dict.fromkeys(
-            menus, menu
-        )
+        service.pairs.add({ref.models: offer})
+        menu = gr.Dropdown(choices=choices(service), value=ref.models, visible=True)
+        yield {report: status_text(f"In use: {offer.label}.")} | dict.fromkeys(menus, menu)
 
     shared = QUIET | {"queue": True, "concurrency_limit": None}
     named[USE].click(use, inputs, [report, *menus], **shared)

@@ -44,7 +44,7 @@ class Gate:
         items = [] if items is None else items
         name = f"{visitor.address} {visitor.session}"
         job = (work or self.work, name, parts)
-        stream = self.service.stream(visitor, ref, *job, prompts=(), **options)
+        stream = self.service.stream(visitor, ref, *job, **options)
         async with aclosing(stream):
             async for item in stream:
                 items.append(item)
@@ -234,33 +234,6 @@ def test_a_step_that_never_ends_does_not_hold_up_short_calls(monkeypatch):
         return answer
 
     assert in_a_loop(both()) == 3
-
-
-class Trials:
-    """In place of the other process: what it was asked to look at."""
-
-    def __init__(self):
-        self.prompts = []
-
-    async def ask(self, visitor, work, target, draft, prompts):
-        self.prompts.append(prompts)
-
-
-def test_every_prompt_for_a_pair_of_a_visitor_is_tried_elsewhere_first():
-    pairs = one_pair(specviz.toy_pair)
-    pairs.offers = {name: offer._replace(trusted=False) for name, offer in pairs.offers.items()}
-    trials = Trials()
-    service = RunService(pairs, trials)
-
-    async def visit(prompts):
-        work = lambda turn, *args: iter(())  # noqa: E731
-        stream = service.stream(Visitor("a"), REF, work, prompts=prompts)
-        async with aclosing(stream) as items:
-            return [item async for item in items]
-
-    in_a_loop(visit(["one"]))
-    in_a_loop(visit(["one", "two"]))
-    assert trials.prompts == [["one"], ["one", "two"]]
 
 
 @pytest.mark.parametrize("permits", [0, 2])

@@ -235,11 +235,10 @@ CUT = """async steps => { const stage = document.querySelector('.sv-lesson-stage
     scrub.dispatchEvent(new Event('input'));
     await drawn();
     await drawn();
-    const hint = getComputedStyle(stage.querySelector('.sv-caption'), '::before').content;
-    const pans = (box.scrollWidth > box.clientWidth + 20 ? '↔' : '') +
-      (box.scrollHeight > box.clientHeight + 20 ? '↕' : '');  // more than the space around it
-    if (stage.scrollHeight > stage.clientHeight + 1 || (pans && !hint.includes(pans)))
-      cut.push([step, stage.scrollHeight, stage.clientHeight, pans, hint]);
+    const scrolls = box.scrollWidth > box.clientWidth + 20 ||
+      box.scrollHeight > box.clientHeight + 20;  // more than the space around it
+    if (stage.scrollHeight > stage.clientHeight + 1 || scrolls)
+      cut.push([step, stage.scrollHeight, stage.clientHeight, scrolls]);
   }
   return cut; }"""
 

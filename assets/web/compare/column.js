@@ -33,7 +33,7 @@ export function runColumn(about, run, parent, { seek, announce }) {
   parent.append(box);
 
   let current = -2;
-  const tree = treeView(svg, { inspect, pick, scrolls: false });
+  const tree = treeView(svg, { inspect, pick });
   // Presented, a text has other lines.
   new ResizeObserver(() => follow(ribbon, column.spans, current)).observe(ribbon);
   const column = {

@@ -1,16 +1,10 @@
-// A tree of the lab: as a step that no rule has seen, which the tree's own view draws large, and as
-// a small picture.
+// A tree of the lab, as a step that no rule has seen.
 
-import { makeSvg } from '../base/dom.js';
+import { make, makeSvg } from '../base/dom.js';
 import { plural, short } from '../base/text.js';
-import { treeLayout } from '../tree/layout.js';
-import { curve } from '../tree/paint.js';
+import { treeView } from '../tree/view.js';
 
 /** @typedef {import('./types.js').LabTree} LabTree */
-
-const WIDTH = 200,
-  HEIGHT = 70,
-  MARGIN = 10;
 
 /** At a node of the picture; the sentence about it has more digits. @param {number} chance */
 const shortText = chance => (chance >= 0.005 || chance === 0 ? chance.toFixed(2) : '<.01');
@@ -32,29 +26,12 @@ export function stepOf({ parents, chance }) {
   });
 }
 
-/** @param {LabTree} tree */
-export function treePicture(tree) {
-  const { marks, rows, columns } = treeLayout(stepOf(tree), () => true),
-    svg = makeSvg('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, 'aria-hidden': 'true' });
-  const dx = Math.min(28, (WIDTH - 2 * MARGIN) / Math.max(1, columns - 1)),
-    dy = Math.min(12, (HEIGHT - 2 * MARGIN) / Math.max(1, rows - 1));
-  const left = (WIDTH - (columns - 1) * dx) / 2,
-    top = (HEIGHT - (rows - 1) * dy) / 2;
-  for (const { x, y, from, leaf, node = 0 } of marks) {
-    const cx = left + dx * x;
-    const cy = top + dy * y;
-    if (from) {
-      const d = curve(left + dx * from.x, top + dy * from.y, cx, cy);
-      svg.prepend(makeSvg('path', { class: 'edge', d })); // below all nodes
-    }
-    const radius = Math.max(
-      1.2,
-      Math.min(4.5, 1.5 + dy * 0.25) * (0.5 + 0.5 * Math.sqrt(tree.chance[node])),
-    );
-    const inner = leaf ? 'leaf' : 'inner';
-    makeSvg('circle', { class: from ? inner : 'root', cx, cy, r: radius }, svg);
-  }
-  return svg;
+/** The tree of a card, without its numbers. @param {LabTree} tree */
+export function smallPicture(tree) {
+  const svg = makeSvg('svg', { class: 'sv-svg', 'aria-hidden': 'true' });
+  const box = make('div', [svg], 'sv sv-scroll');
+  treeView(svg, { pick: () => {} }).show(stepOf(tree));
+  return box;
 }
 
 /** @param {Pick<LabTree, 'parents' | 'chance'>} tree @param {number} node */

@@ -7,7 +7,7 @@ import { turnsPages } from '../base/page.js';
 import { plural } from '../base/text.js';
 import { treeView } from '../tree/view.js';
 import { asker } from './asker.js';
-import { nodeText, stepOf, treePicture } from './tree_picture.js';
+import { nodeText, smallPicture, stepOf } from './tree_picture.js';
 
 /** @typedef {import('./types.js').LabTree} LabTree */
 
@@ -27,7 +27,6 @@ export function treeLab(element, start, askTrees) {
   let basis = start.own;
   const picture = treeView(query(root, '.sv-lab-tree svg'), {
     pick: key => select(Number(key)),
-    unfolded: true,
   });
   const ask = asker(root, request, show, text => {
     $('status').textContent = `${text} The trees are those of the numbers before.`;
@@ -106,7 +105,7 @@ export function treeLab(element, start, askTrees) {
     const figure = make('figure', [
       make('h3', tree.title),
       make('small', `${tree.nodes} nodes`),
-      treePicture(tree),
+      smallPicture(tree),
       make('p', tokens, 'tokens'),
       ...Object.entries(tree.speeds).map(([place, speed]) => speedLine(place, speed)),
     ]);
@@ -151,7 +150,7 @@ export function treeLab(element, start, askTrees) {
   }
 
   const box = $('tree');
-  keys(box, ({ target }) => (box.contains(target) ? picture.keys() : {}));
+  keys(box, ({ target }) => (box.contains(target) ? picture.keys : {}));
   turnsPages($('main'));
   load(0, false);
   show(JSON.parse(start.first));

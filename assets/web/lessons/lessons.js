@@ -29,7 +29,7 @@ export function lessonOf(search, { lessons, old }) {
 }
 
 /** The rows of the highest tree of a run. @param {Step[]} steps */
-const rowsOf = steps => Math.max(...steps.map(step => treeLayout(step, () => true).rows));
+const rowsOf = steps => Math.max(...steps.map(step => treeLayout(step).rows));
 
 /** Whether nothing was drafted. @param {Step[]} steps */
 const isPlain = steps => steps.every(({ parents }) => parents.length === 1);

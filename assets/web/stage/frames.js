@@ -1,7 +1,7 @@
 // A step as frames: the draft's tree grows, one target pass scores it, the rule walks it token by
 // token, the target adds a token.
 
-import { isTried, parseKey } from '../tree/layout.js';
+import { isTried, nodeOfKey } from '../tree/layout.js';
 import { passSentence, stepSentence, treeSentence, trySentence } from './sentences.js';
 
 /**
@@ -48,7 +48,7 @@ export function framesOf(step) {
  * @param {string | null} key
  */
 export function isDecided(step, frame, key) {
-  const node = key === null ? null : parseKey(key).node;
+  const node = key === null ? null : nodeOfKey(key);
   if (!frame || node === null || frame.phase === 4) return true;
   return isTried(step.outcome[node]) && !frame.later.has(node);
 }

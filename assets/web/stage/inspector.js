@@ -4,7 +4,7 @@
 import { make, query } from '../base/dom.js';
 import { short, visible } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
-import { parseKey } from '../tree/layout.js';
+import { nodeOfKey } from '../tree/layout.js';
 import { placeCard } from './card_place.js';
 import { detailOf } from './detail.js';
 import { comparedTexts, comparedWith } from './sentences.js';
@@ -38,8 +38,8 @@ export function inspectorView($, take) {
     // what is read or selected here stays
     if (step === about.step && key === about.key) return;
     about = { step, key };
-    if (key === null || parseKey(key).isFold) return clear();
-    const { node } = parseKey(key);
+    if (key === null) return clear();
+    const node = nodeOfKey(key);
     token.textContent = tokenOf(step, node);
     $('why').textContent = node === null ? OWN[step.last ?? ''] : step.sentences[step.why[node]];
     $('detail').replaceChildren(listOf(step, node), ...detailOf(step, node));
@@ -85,8 +85,8 @@ export function nodeCard($, openNumbers) {
    */
   function show(step, key, isPicked) {
     card.hidden = true;
-    if (key === null || parseKey(key).isFold) return;
-    const { node } = parseKey(key);
+    if (key === null) return;
+    const node = nodeOfKey(key);
     card.hidden = false;
     const outcome = query(card, 'b');
     outcome.className = outcomeOf(step, node);

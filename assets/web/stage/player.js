@@ -197,11 +197,7 @@ export function runPlayer(element, around = {}) {
     position.show(index);
     tree.select(key);
     drawn = position.phase;
-    if (key === null) return;
-    requestAnimationFrame(() => {
-      if (!element.querySelector('.node.selected')) controls.fit(); // it is folded away
-      tree.select(key, true);
-    });
+    if (key !== null) requestAnimationFrame(() => tree.select(key, true));
   }
 
   const stay = () => {

@@ -24,8 +24,6 @@ export function playerControls(element, { tree, position, show, pick, move }) {
     play: position.toggle,
   };
   const writeBar = playerBar(element, acts, at => show(at));
-  const fit = () => $('fit').setAttribute('aria-pressed', tree.fit());
-  $('fit').onclick = fit;
   for (const part of queryAll($('phases'), 'input'))
     part.onclick = () => position.play(Number(part.value));
   onToken($('ribbon'), show);
@@ -49,14 +47,12 @@ export function playerControls(element, { tree, position, show, pick, move }) {
       ArrowRight: acts.forward,
       ...(presents() && { PageUp: acts.back, PageDown: acts.forward }), // of a lecturer's clicker
       ' ': acts.play,
-      f: fit,
-      ...(inTree && tree.keys()),
+      ...(inTree && tree.keys),
     };
   }
   keys(query(element, '.sv'), actsOf, { own: $('scrub') });
 
   return {
-    fit,
     /** @param {number} count of steps */
     write(count) {
       const { current, frame, playing } = position;

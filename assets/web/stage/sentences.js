@@ -3,7 +3,7 @@
 
 import { plural, readable, short } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
-import { isTried, parseKey } from '../tree/layout.js';
+import { isTried, nodeOfKey } from '../tree/layout.js';
 
 const TURNS = ['first', 'second', 'third'];
 /** A token in a sentence; one without text has the picture's sign. @param {string} text */
@@ -144,16 +144,13 @@ export function comparedWith(step, node) {
 /**
  * What is pointed at, in a sentence: as it was told while its try played, else as its rule has it.
  * @param {Step} step
- * @param {string} key a node, "last" or a fold
+ * @param {string} key a node or "last"
  */
 export function nodeSentence(step, key) {
-  const { node, isFold } = parseKey(key);
+  const node = nodeOfKey(key);
   if (node === null) {
     const own = quoted(step.pieces[step.pieces.length - 1]);
     return `${own}, ${OUTCOMES[step.last ?? '']}. ${OWN[step.last ?? '']}`;
-  }
-  if (isFold) {
-    return `More children of ${quoted(step.texts[node])} that were not visited, collapsed.`;
   }
   if (isTried(step.outcome[node])) return trySentence(step, node);
   const why = step.sentences[step.why[node]];

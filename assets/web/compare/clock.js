@@ -109,7 +109,7 @@ export function sharedClock(root, columns, show) {
       ArrowLeft: acts.back,
       ArrowRight: acts.forward,
       ...(presents() && { PageUp: acts.back, PageDown: acts.forward }), // of a lecturer's clicker
-      ...columns().find(column => column.svg === target)?.tree.keys(),
+      ...columns().find(column => column.svg === target)?.tree.keys,
       Home: () => seek(0),
       End: () => seek(limit()),
       ' ': toggle,

@@ -115,14 +115,13 @@ def between_steps(service: RunService, work: Callable[..., object]) -> Callable[
 
 
 def serve(port: int | None = None, hosts: str = "") -> None:
-    """Serve the page until this process gets a signal to end; then let runs end.
+    """Serve the page until this process gets a signal to end.
 
     Args:
         port: to listen on; the first free one from 7860 where it is None.
         hosts: further names under which it may be asked for, separated by commas.
     """
-    # The handler only sets an event: whatever runs just now, a lock included, goes on. The main
-    # thread waits for it below, and then ends runs in order.
+    # The handler only sets an event: whatever runs just now, a lock included, goes on.
     over = Event()
     for name in ("SIGTERM", "SIGHUP", "SIGINT"):
         if hasattr(signal, name):
@@ -136,7 +135,7 @@ def serve(port: int | None = None, hosts: str = "") -> None:
     gc.freeze()
     demo.service.pairs.prepare()
     over.wait()
-    demo.service.shut_down()
+    demo.service.requests.process.end()
     with suppress(OSError):
         demo.close(verbose=False)
 
@@ -183,8 +182,11 @@ def launch(demo: gr.Blocks, hosts: str = "", **more: object) -> Any:
     }
     try:
         launched = demo.launch(**(options | more))
-    except OSError as error:  # the ports that gradio tries are taken
-        raise ValueError(str(error)) from None
+    except (OSError, OverflowError):  # the latter for a port above 65535
+        raise ValueError(
+            "The page must have a free port at an address of this machine. Choose another port, or "
+            "another GRADIO_SERVER_NAME."
+        ) from None
     spare_the_server(demo)
     return launched
 

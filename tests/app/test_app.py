@@ -1,5 +1,6 @@
 """The demo without a browser: its page, the engine, steps on their way to the page, the entry."""
 
+import socket
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,7 +12,7 @@ import gradio as gr
 import pytest
 
 import specviz
-from app.page import STYLES, TABS, build_demo
+from app.page import STYLES, TABS, build_demo, launch
 from app.service import offers as offering
 from app.service import pairs
 from app.service.decoding import PACE, batches, decode
@@ -19,6 +20,7 @@ from app.service.failures import explain
 from app.service.loading import Loading
 from app.service.pair_ref import EARLY_EXIT, SMOLLM2, TALES, PairRef
 from specviz.base.files import WEB
+from specviz.commands.cli import main
 from specviz.record.step import Timing
 from specviz.view.payload import described
 from tests.loops import in_a_loop
@@ -158,6 +160,21 @@ def test_what_is_no_pair_is_said():
 
 
 # ---- failures ----
+
+
+@pytest.mark.parametrize("server", [{}, {"server_name": "192.0.2.1"}], ids=["port", "address"])
+def test_a_page_that_cannot_be_served_says_so_in_a_sentence(server):
+    demo = build_demo(specviz.toy_pair, tabs=())
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ValueError, match="a free port at an address of this machine"):
+            launch(demo, server_port=port, **server)
+
+
+def test_a_port_that_is_none_is_an_error_of_the_command(capsys):
+    for port in ("-1", "0", "99999"):
+        assert main(["demo", "--port", port]) == 2
+        assert "--port must be a whole number from 1 to 65535" in capsys.readouterr().err
 
 
 def test_a_visitor_is_shown_sentences_and_the_log_gets_the_rest(caplog):

@@ -8,8 +8,6 @@ import socket
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from specviz.base.errors import ParameterError
-
 LOOPBACK = ("", "127.0.0.1", "localhost", "::1")
 
 
@@ -22,25 +20,6 @@ def local() -> bool:
     """Whether the page is served to this machine only: it listens on the loopback address and is no
     Space."""
     return os.environ.get("GRADIO_SERVER_NAME", "").strip() in LOOPBACK and not on_a_space()
-
-
-def check_address(port: int | None = None) -> None:
-    """Check that the page can be served at a port of --port, or else GRADIO_SERVER_PORT, and at
-    GRADIO_SERVER_NAME.
-
-    Raises:
-        ValueError: naming the option or setting that is wrong.
-    """
-    host = os.environ.get("GRADIO_SERVER_NAME", "").strip() or "127.0.0.1"
-    _bind(host, 0, "GRADIO_SERVER_NAME", host)
-    name = "GRADIO_SERVER_PORT" if port is None else "--port"
-    text = os.environ.get(name) if port is None else str(port)
-    if text is None:
-        return
-    if not (text.isdecimal() and len(text) < 6 and 1 <= int(text) <= 65535):
-        must = "be a whole number from 1 to 65535"
-        raise ParameterError(name, must, text, "Omit it to use the first free port.")
-    _bind(host, int(text), name, int(text))
 
 
 class Hosts:
@@ -88,14 +67,3 @@ def raise_descriptor_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     except (ImportError, ValueError, OSError):  # not on this system
         pass
-
-
-def _bind(host: str, port: int, name: str, got: str | int) -> None:
-    must = "be a free port" if port else "be a name or address of this machine"
-    try:
-        # Asked of the system: the port is taken for a moment and given back.
-        family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        socket.create_server(place[:2], family=family).close()
-    except (OSError, UnicodeError) as error:
-        why = (getattr(error, "strerror", None) or "Not a host name").partition(" (")[0]
-        raise ParameterError(name, must, got, f"{why}: choose another, or omit it.") from None

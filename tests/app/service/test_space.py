@@ -226,7 +226,7 @@ def service(monkeypatch):
     monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
     service = RunService(Pairs(offered(), any_pair()))
     yield service
-    service.shut_down(0)
+    service.requests.process.end()
 
 
 @pytest.mark.adapter

@@ -69,7 +69,7 @@ def form(setting):
         return json.loads(last[parts[own_pair.REPORT]]), [last.get(menu) for menu in menus]
 
     yield service, press
-    service.shut_down(0)
+    service.requests.process.end()
 
 
 @pytest.mark.adapter

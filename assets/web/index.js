@@ -3,9 +3,8 @@
 import { publish } from './base/bus.js';
 import { query } from './base/dom.js';
 import { strategyPicker } from './base/picker.js';
-import { onPage } from './base/page.js';
 import { placeOf } from './base/place.js';
-import { COMPARE_PROMPT, compareBoard } from './compare/board.js';
+import { compareBoard } from './compare/board.js';
 import { figureCard, figurePages, fixButton, statusLine } from './figures/card.js';
 import { opensInLab } from './labs/node.js';
 import { treeLab } from './labs/trees.js';
@@ -89,9 +88,6 @@ export const verification = ({ element, props, server }) =>
 export const compare = ({ element, props, server, values, watch }) => {
   const board = compareBoard(element, server, () => props.settings);
   watch('settings', board.edited);
-  onPage(element, 'input', ({ target }) => {
-    if (target.closest?.(COMPARE_PROMPT)) board.edited();
-  });
   values(board.receive);
 };
 

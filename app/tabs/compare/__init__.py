@@ -67,12 +67,15 @@ def build(service: RunService) -> None:
         )
     links.connect(link, linked, [go.click, prompt.submit])
 
+    def typed(*values: object) -> gr.HTML:
+        return gr.HTML(settings=controls_text(linked, values))
+
     def check(*values: object) -> list[object]:
         # Menus of pair and weights come first; a column knows nothing of them.
         possible, updates = chosen.judge(values[len(linked.menus) :])
-        board_now = gr.HTML(settings=controls_text(linked, values))
-        return [gr.Button(interactive=possible), board_now, *updates]
+        return [gr.Button(interactive=possible), typed(*values), *updates]
 
+    prompt.change(typed, controls, board, trigger_mode="always_last", **QUIET)
     gr.on(
         [control.change for control in controls if control is not prompt],
         check,
@@ -114,12 +117,10 @@ def build(service: RunService) -> None:
 
 
 def controls_text(linked: links.Linked, values: Sequence[object]) -> str:
-    """All that the controls hold but the prompt, the same for equal settings; empty where they hold
-    no valid ones."""
-    # Without the prompt: two races are alike where only their texts differ.
-    at = list(linked.named).index("prompt")
+    """All that the controls hold, the same for equal settings; empty where they hold no valid
+    ones."""
     try:
-        return links.write(linked, [*values[:at], "", *values[at + 1 :]])
+        return links.write(linked, values)
     except ValueError:
         return ""
 

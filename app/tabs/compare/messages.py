@@ -2,7 +2,7 @@
 and a table.
 
 A message opens a comparison with its "columns", and brings "updates" of them: each with "at" (which
-column), "state", "steps" and "clock", as far as they are new; "pairs" and "table" are whole. A
+column), "state", "steps" and "clock", as far as they are new; "remarks" and "table" are whole. A
 "clock" without steps takes the place of the times so far: at the end each run has the times of its
 rate (`rates.py`).
 """
@@ -10,14 +10,10 @@ rate (`rates.py`).
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
-from typing import Any
 
 from specviz.base import codec
 from specviz.base.codec import JsonObject
 from specviz.measure.timing import ROUNDS
-from specviz.models.base import Pair
-from specviz.proof.same_text import margin_at
 from specviz.record.metrics import Counts
 from specviz.record.step import Step
 from specviz.record.trace import Trace
@@ -29,8 +25,8 @@ from ...service.failures import explain
 from ...service.queued_run import Turn
 from ...service.run_store import new_name
 from .entry import Entry
-from .rates import Run, basis, factors, headline, race_clock, rates, runs_of
-from .texts import compare_texts, remarks
+from .rates import Run, headline, race_clock, rates, runs_of
+from .texts import remarks
 
 WARM_UP = 2  # steps before each run that are not counted, so that none pays for a cold start
 
@@ -50,13 +46,11 @@ def compare_runs(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterato
     name = new_name("comparison")
     runs = runs_of(entries)
     more: JsonObject = {}  # what the message with the first step also brings
-    dtype = None
     for at, run in enumerate(runs):
         try:
             blank, steps = begin(turn, run.entry.config, WARM_UP)
             if at == 0:
                 more = about(runs, blank, settings=settings)
-                dtype = blank.pair.get("dtype")
             for unsent in batches(steps):
                 if not unsent:
                     yield None
@@ -71,7 +65,7 @@ def compare_runs(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterato
         yield message(name, updates=[{"at": at, "state": "done"}], state="running")
     # All texts are there before anything is timed: a visitor reads them meanwhile, and a comparison
     # that is stopped here is whole.
-    yield message(name, state="running", pairs=remarks(list(pairs_of(runs, turn, dtype))))
+    yield message(name, state="running", remarks=remarks(runs))
     for run in runs:
         if run.entry.autoregressive:
             continue
@@ -85,11 +79,6 @@ def compare_runs(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterato
             run.speedup = speedup
             yield message(name, state="timing", note=f"{note}: {speedup.rounds} of {ROUNDS}.")
     yield message(name, state="done", **results(runs))
-
-
-def margin_after(pair: Pair, config: Any, tokens: Sequence[int]) -> Iterator[float]:
-    """How far apart the two best candidates were after these new tokens; for `Turn.compute`."""
-    yield margin_at(pair, config, tokens)
 
 
 def about(runs: Sequence[Run], trace: Trace, **more: object) -> JsonObject:
@@ -106,7 +95,6 @@ def about(runs: Sequence[Run], trace: Trace, **more: object) -> JsonObject:
                 "title": run.title,
                 "details": entry.details,
                 "lossy": entry.lossy,
-                "plain": entry.autoregressive,
             }
         )
     pair = f"{described(trace.pair)}, temperature {trace.config.temperature:g}"
@@ -125,34 +113,15 @@ def added(at: int, run: Run, steps: Sequence[Step]) -> JsonObject:
     return {"at": at, "state": "running", "steps": payloads, "clock": codec.json_data(clock)}
 
 
-def pairs_of(
-    runs: Sequence[Run], turn: Turn | None = None, dtype: str | None = None
-) -> Iterator[JsonObject]:
-    """What is found of every two texts; with a `turn` also why those part that should be equal,
-    which costs a pass: where the two best candidates are as good as tied, rounding decides."""
-    for one, other in combinations(runs, 2):
-        texts = one.entry, one.written, other.entry, other.written
-        pair = compare_texts(*texts)
-        if turn and pair["kind"] == "differs" and pair["position"] is not None:
-            tokens = other.written[: pair["position"]]
-            margin = next(turn.compute(margin_after, other.entry.config, tokens))
-            pair = compare_texts(*texts, margin, dtype)
-        yield pair
-
-
 def results(runs: Sequence[Run]) -> JsonObject:
     """What follows from the times of the runs: of each seconds and tokens by the end of each step,
-    the table, how many times as fast as plain decoding it is, also in a sentence, and what this
-    rests on."""
+    the table, and how many times as fast as plain decoding it is, also in a sentence."""
     updates = []
     columns = []
-    labels = []
-    for at, (run, rate, (_, text)) in enumerate(zip(runs, rates(runs), factors(runs), strict=True)):
+    for at, (run, rate) in enumerate(zip(runs, rates(runs), strict=True)):
         clock = race_clock(run.steps, run.counts, rate)
         updates.append({"at": at, "clock": codec.json_data(clock)})
         columns.append(measured(run.counts.at_rate(rate), run.speedup))
-        factor = f"{text}×".replace(" to ", "–") if text else ""  # room beside the title
-        labels.append("1×" if run.entry.autoregressive else factor)
     rows = []
     for cells in zip(*columns, strict=True):
         rows.append({"name": cells[0][0], "cells": [cell[1:] for cell in cells]})
@@ -160,9 +129,8 @@ def results(runs: Sequence[Run]) -> JsonObject:
         "note": "",  # what it did before
         "updates": updates,
         "table": rows,
-        "factors": labels,
+        "factors": [run.label for run in runs],
         "headline": headline(runs),
-        "basis": basis(runs),
     }
 
 
@@ -180,4 +148,4 @@ def of_traces(
         run.speedup = trace.speedup  # what a run was timed at travels in its trace
     data = results(runs) | about(runs, traces[0], **more)
     data["updates"] = [new | own for new, own in zip(updates, data["updates"], strict=True)]
-    return message(name, state="done", pairs=remarks(list(pairs_of(runs))), **data)
+    return message(name, state="done", remarks=remarks(runs), **data)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import combinations
 from statistics import mean
 
 from specviz.record.metrics import Counts
@@ -39,6 +38,13 @@ class Run:
     steps: list[tuple[float, int]] = field(default_factory=list)
     written: list[int] = field(default_factory=list)
 
+    @property
+    def label(self) -> str:
+        """How many times as fast as plain decoding it is; empty where it was not timed."""
+        if self.speedup:
+            return f"{self.speedup.speedup:.1f}×"
+        return "1×" if self.entry.autoregressive else ""
+
 
 def runs_of(entries: Sequence[Entry]) -> list[Run]:
     """The runs of some entries, of which nothing is decoded."""
@@ -51,12 +57,12 @@ def rates(runs: Sequence[Run]) -> list[float]:
     rounds = [run.speedup.plain_tokens_per_s for run in runs if run.speedup]
     found = []
     for run in runs:
+        rate = run.counts.tokens_per_s
         if run.speedup:
-            found.append(mean(rounds) * run.speedup.speedup)
+            rate = mean(rounds) * run.speedup.speedup
         elif rounds and run.entry.autoregressive:
-            found.append(mean(rounds))
-        else:
-            found.append(run.counts.tokens_per_s)
+            rate = mean(rounds)
+        found.append(rate)
     return found
 
 
@@ -82,90 +88,27 @@ def race_clock(
     return clock
 
 
-def factors(runs: Sequence[Run]) -> list[tuple[float, str]]:
-    """How many times as fast as plain decoding each run is, as a number and as text: of its rounds
-    or, where it was not timed, of how fast it decoded. Zero and "" for plain decoding itself and
-    where nothing is known."""
-    found = list(zip(runs, rates(runs), strict=True))
-    plain = 0.0
-    for run, rate in found:
-        if run.entry.autoregressive:
-            plain = rate
-    answers = []
-    for run, rate in found:
-        factor, text = 0.0, ""
-        if run.speedup:
-            factor, text = run.speedup.speedup, times(run.speedup)
-        # nan, where there is no second step, is not above 0 either
-        elif rate > 0 and plain > 0 and not run.entry.autoregressive:
-            factor = rate / plain
-            text = f"{factor:.1f}"
-        answers.append((factor, text))
-    return answers
-
-
 def headline(runs: Sequence[Run]) -> str:
-    """Who is how many times as fast as plain decoding, the fastest first, and whose order the
-    rounds do not decide, and why a run is slower; empty where nothing is known of plain
-    decoding."""
-    known = []
-    timed = []
-    costs: list[str] = []
-    for run, (factor, text) in zip(runs, factors(runs), strict=True):
-        if run.speedup and is_decided(run.speedup):
-            timed.append((run.title, run.speedup))
-            if run.speedup.high > WIDE * run.speedup.low:
-                text = f"about {text}"
-        if text:
-            known.append((factor, run.title, text))
-        if 0 < factor < 1:
+    """Who is how many times as fast as plain decoding, the fastest first, and why a run is slower;
+    empty where none was timed."""
+    known = [(run.speedup, run.title, run.counts) for run in runs if run.speedup]
+    known.sort(key=lambda one: one[0].speedup, reverse=True)
+    parts = []
+    costs = ""
+    words = "is {} times as fast as plain decoding"
+    for speedup, title, counts in known:
+        parts.append(f"{title} {words.format(times(speedup))}")
+        words = "{} times"
+        if speedup.speedup < 1:
             # A step lasts as long as its tokens take at its rate.
-            passes = run.counts.timed_tokens / run.counts.timed_passes / factor
-            unit = "" if costs else " plain passes"
-            costs.append(f"{passes:.1f}{unit} with {run.title}")
-    if not known:
-        return ""
-    (_, title, fastest), *others = sorted(known, reverse=True)
-    sentence = f"{title} is {fastest} times as fast as plain decoding"
-    for _, other, text in others:
-        sentence += f", {other}: {text} times"
-    for (one, first), (other, second) in combinations(timed, 2):
-        if first.low <= second.high and second.low <= first.high:
-            sentence += f"; {one} and {other} are too close to say which is faster"
-    if costs:
-        sentence += f". Here a step costs {', '.join(costs)}"
-    return f"{sentence}."
-
-
-def is_decided(speedup: PairedSpeedup) -> bool:
-    """Whether all rounds agree on which is faster, the run or plain decoding."""
-    return speedup.low > 1 or speedup.high < 1
+            passes = counts.tokens_per_pass / speedup.speedup
+            costs += f" Here a step of {title} costs {passes:.1f} plain passes."
+    return f"{', '.join(parts)}.{costs}" if parts else ""
 
 
 def times(speedup: PairedSpeedup) -> str:
-    """How many times as fast as plain decoding a run is: a range where its rounds do not decide
-    which of the two is faster."""
-    if is_decided(speedup):
-        return f"{speedup.speedup:.1f}"
-    return f"{speedup.low:.1f} to {speedup.high:.1f}"
-
-
-def basis(runs: Sequence[Run]) -> str:
-    """What factors, race and table rest on."""
-    parts = []
-    untimed = []
-    for run in runs:
-        if run.speedup:
-            speedup = run.speedup
-            parts.append(f"{run.title} {speedup.speedup:.2f} times as fast ({speedup.spread})")
-        elif not run.entry.autoregressive:
-            untimed.append(run.title)
-    sentences = []
-    if parts:
-        sentences.append(
-            f"Timed in turns with plain decoding: {'; '.join(parts)}. "
-            "Factors, times and table are from these rounds."
-        )
-    if untimed:
-        sentences.append(f"Decoded once and not timed in turns: {', '.join(untimed)}.")
-    return " ".join(sentences)
+    """How many times as fast as plain decoding a run is, as far as its rounds agree."""
+    about = ""
+    if speedup.high > WIDE * speedup.low:
+        about = "about "
+    return f"{about}{speedup.speedup:.1f}"

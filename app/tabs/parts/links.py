@@ -42,6 +42,8 @@ OTHERS = (
     "preset",
     "run",
     "again",
+    "b.decodes",  # of older links to Compare, as is all of "a."
+    "c.decodes",
 )
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 REASONS = {  # why controls are set, where it is no link of somebody
@@ -162,7 +164,8 @@ def parameters(search: object, opening: JsonObject) -> dict[str, str]:
         ) from None
     texts: dict[str, str] = {}
     for name, text in pairs:
-        if not name.startswith("__") and name not in OTHERS:  # with underscores: gradio's own
+        # with underscores: gradio's own
+        if not name.startswith(("__", "a.")) and name not in OTHERS:
             texts.setdefault(name, text)
     # "builder=sequoia&builder.size=16", as older links have it, becomes "builder=sequoia:size=16".
     for name in list(texts):

@@ -2,7 +2,7 @@
 // Each has a column with its text and its tree at that time; the chart, remarks on the texts and
 // the table stand around them.
 
-import { fieldIn, finder, query, say } from '../base/dom.js';
+import { finder, query, say } from '../base/dom.js';
 import { onceAFrame } from '../base/page.js';
 import { sharedClock } from './clock.js';
 import { runColumn } from './column.js';
@@ -11,12 +11,7 @@ import { writeTable, writeTexts } from './table.js';
 import { tokenChart } from './tokens_over_time.js';
 
 /** @typedef {import('./column.js').Column} Column */
-/** @typedef {import('./types.js').About} About */
 /** @typedef {import('./types.js').Message} Message */
-
-export const COMPARE_PROMPT = '#sv-compare-prompt';
-/** @type {Record<string, number>} */
-const SHARES = { plain: 3.4, chain: 4.1, tree: 5.6 }; // of the width of the page, by kind of run
 
 /**
  * A comparison: what its messages brought. While another one is "loading", it is still shown.
@@ -36,7 +31,6 @@ export function compareBoard(element, server, settings = () => undefined) {
   const $ = finder(root);
   const drawWhole = onceAFrame(renderWhole);
   const drawChart = tokenChart($('chart-svg'));
-  $('table').open = !matchMedia('(max-width: 760px)').matches;
   const clock = sharedClock(root, () => run.columns, time => {
     drawChart(run.columns, time);
     for (const column of run.columns) column.show(time);
@@ -47,13 +41,9 @@ export function compareBoard(element, server, settings = () => undefined) {
   /** @type {string[]} */
   let messages = []; // all of this comparison
 
-  async function openRecorded() {
-    const text = await server.recorded?.({}).catch(() => null);
-    if (run.run !== undefined) return;
-    if (text === null) say($('state'), 'The recorded runs could not be loaded. Run still works.');
-    else receive(text);
-  }
-  openRecorded();
+  server.recorded?.({}).then(text => {
+    if (run.run === undefined) receive(text);
+  });
 
   savesComparison(root, server.page_around, {
     caption: () => `${$('standing').textContent} ${$('title-line').textContent}`.trim(),
@@ -67,7 +57,7 @@ export function compareBoard(element, server, settings = () => undefined) {
     if (!text) return;
     /** @type {Message} */
     const message = JSON.parse(text);
-    if (message.columns) start(message, message.columns);
+    if (message.columns) start(message);
     else if (message.run && message.run !== run.run) return;
     messages.push(text);
     for (const update of message.updates ?? []) apply(run.columns[update.at], update);
@@ -91,36 +81,20 @@ export function compareBoard(element, server, settings = () => undefined) {
 
   const isBusy = () => ['loading', 'running', 'timing'].includes(run.state);
 
-  /** @param {Message} message @param {About[]} columns */
-  function start({ run: name, badge, prompt }, columns) {
-    const box = $('runs');
+  /** @param {Message} message */
+  function start({ run: name, prompt = '', columns = [] }) {
     messages = [];
-    box.replaceChildren();
-    // a tree has the most to show
-    const shares = columns.map(({ kind }) => `minmax(0, ${SHARES[kind] ?? 4}fr)`);
-    box.style.setProperty('--shares', shares.join(' '));
+    $('runs').replaceChildren();
+    const announce = (/** @type {string} */ text) => say($('live'), text);
     const made = columns.map(about =>
-      runColumn(about, { recorded: Boolean(badge), prompt }, box, {
-        seek: clock.seek,
-        announce: text => say($('live'), text),
-      }),
+      runColumn(about, prompt, $('runs'), { seek: clock.seek, announce }),
     );
     run = { run: name, state: 'running', columns: made, settings: first };
-    choose(run.columns.at(-1)?.box);
     clock.begin();
   }
 
-  /** A narrow screen has the tree of one run. @param {Element | null | undefined} box */
-  function choose(box) {
-    for (const { box: other } of run.columns) other.classList.toggle('chosen', other === box);
-  }
-  $('runs').onclick = (/** @type {any} */ { target }) => {
-    choose(target.closest('.sv-run'));
-  };
-
   /** @param {Column} column @param {import('./types.js').ColumnUpdate} update */
   function apply(column, { state, steps, clock: ends = [] }) {
-    if (state) column.state = state;
     if (steps) steps.forEach((step, i) => column.add(step, ends[i]));
     else if (ends.length) column.ends = ends.map(([seconds]) => seconds);
     // Only the end of a text is no text.
@@ -132,33 +106,26 @@ export function compareBoard(element, server, settings = () => undefined) {
 
   function renderWhole() {
     if (!element.isConnected) return;
-    head();
-    writeTexts(root, run.columns, run.pairs ?? [], clock.seek);
-    writeTable(root, run.columns, run.table ?? []);
-    clock.draw();
-  }
-
-  function head() {
     const why = staleSince();
     const source = run.columns.length ? [run.badge ?? 'measured here', run.pair] : [];
     $('asked').textContent = run.prompt ?? '';
     $('title-line').textContent = source.filter(Boolean).join(' · ');
     say($('standing'), run.headline || (run.note ?? ''));
     say($('state'), why && `${why} Below is still the earlier comparison.`);
-    $('basis').textContent = [run.basis, run.when].filter(Boolean).join(' ');
+    $('basis').textContent = run.when ?? '';
     root.classList.toggle('stale', why !== '');
     $('state').dataset.state = run.state;
+    writeTexts(root, run.columns, run.remarks ?? []);
+    writeTable(root, run.columns, run.table ?? []);
+    clock.draw();
   }
 
   /** Why what is shown is not what the controls hold; empty where it is. */
   function staleSince() {
     if (run.state === 'loading') return run.note ?? '';
     const now = settings();
-    if (now === undefined || isBusy() || !run.columns.length) return '';
-    if (now !== run.settings) return 'The settings changed: press Run.';
-    // a model's template may end the text of a prompt with lines of its own
-    const isSame = fieldIn(COMPARE_PROMPT)?.value.trim() === run.prompt?.trim();
-    return isSame ? '' : 'The prompt changed: press Run.';
+    const isStale = now !== run.settings && !isBusy() && run.columns.length > 0;
+    return isStale ? 'The settings changed: press Run.' : '';
   }
 
   return {

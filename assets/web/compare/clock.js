@@ -1,6 +1,6 @@
 // The shared clock of a comparison: all runs are replayed together on it.
 
-import { finder, say } from '../base/dom.js';
+import { finder } from '../base/dom.js';
 import { keys } from '../base/keys.js';
 import { onceAFrame, presents } from '../base/page.js';
 import { playerBar } from '../base/player_bar.js';
@@ -23,13 +23,9 @@ export function sharedClock(root, columns, show) {
   let playing = false;
   let before = 0; // when it was drawn last
 
-  const limit = () => Math.max(0, ...columns().map(column => column.ends.at(-1) || 0));
-  const first = () => Math.min(...columns().map(column => column.ends.at(-1) || Infinity));
-
-  function begin() {
-    pause();
-    time = 0;
-  }
+  const ends = () => columns().map(column => column.ends.at(-1) ?? 0);
+  const limit = () => Math.max(0, ...ends());
+  const first = () => Math.min(...ends());
 
   /** Shows what was decoded last. */
   function follow() {
@@ -65,50 +61,32 @@ export function sharedClock(root, columns, show) {
 
   /** @param {number} seconds */
   function seek(seconds) {
-    pause();
     time = Math.min(limit(), Math.max(0, seconds));
-  }
-
-  function pause() {
-    if (playing) announce();
     playing = false;
     draw();
   }
 
   function play() {
-    if (!limit()) return;
     if (time >= limit()) time = 0;
-    playing = true;
+    playing = limit() > 0;
     before = performance.now();
     draw();
   }
 
-  /** @param {number} by */
-  function step(by) {
-    const ends = columns().flatMap(column => column.ends);
-    if (by > 0) seek(Math.min(...ends.filter(end => end > time)));
-    else seek(Math.max(...ends.filter(end => end < time)));
-    requestAnimationFrame(() => requestAnimationFrame(announce));
-  }
-
-  function announce() {
-    // what a screen reader hears when the clock stands still
-    const texts = columns().map(column => `${column.about.letter} ${column.clock()}`);
-    say($('live'), `${$('where').textContent}. ${texts.join('. ')}`);
-  }
-
   const toggle = () => {
-    if (playing) pause();
+    if (playing) seek(time);
     else play();
   };
-  const acts = { back: () => step(-1), forward: () => step(1), play: toggle };
-  const writeBar = playerBar(root, acts, seek);
+  const moments = () => columns().flatMap(column => column.ends);
+  const back = () => seek(Math.max(...moments().filter(end => end < time)));
+  const forward = () => seek(Math.min(...moments().filter(end => end > time)));
+  const writeBar = playerBar(root, { back, forward, play: toggle }, seek);
   keys(
     root,
     ({ target }) => ({
-      ArrowLeft: acts.back,
-      ArrowRight: acts.forward,
-      ...(presents() && { PageUp: acts.back, PageDown: acts.forward }), // of a lecturer's clicker
+      ArrowLeft: back,
+      ArrowRight: forward,
+      ...(presents() && { PageUp: back, PageDown: forward }), // of a lecturer's clicker
       ...columns().find(column => column.svg === target)?.tree.keys,
       Home: () => seek(0),
       End: () => seek(limit()),
@@ -117,5 +95,5 @@ export function sharedClock(root, columns, show) {
     { own: $('scrub') },
   );
 
-  return { begin, follow, ended, seek, draw };
+  return { begin: () => seek(0), follow, ended, seek, draw };
 }

@@ -9,27 +9,24 @@ import { treeView } from '../tree/view.js';
 import { lookOf, runName } from './tokens_over_time.js';
 
 /** @typedef {import('./types.js').About} About */
-/** @typedef {import('./types.js').State} State */
 /** @typedef {ReturnType<typeof runColumn>} Column */
 
 /**
  * @param {About} about
- * @param {{ recorded?: boolean, prompt?: string }} run
+ * @param {string} prompt
  * @param {HTMLElement} parent on the page; the column is added to it
  * @param {{ seek: (seconds: number) => void, announce: (text: string) => void }} on
  */
-export function runColumn(about, run, parent, { seek, announce }) {
+export function runColumn(about, prompt, parent, { seek, announce }) {
   const box = copyOf(parent.parentElement ?? parent);
   const $ = finder(box);
   const [ribbon, svg] = [$('ribbon'), $('svg')];
   box.className += ` ${lookOf(about)}`;
-  box.classList.toggle('plain', about.plain);
-  box.setAttribute('aria-label', `${about.letter}: ${about.title}`);
   query(box, 'h3').prepend(...runName(about));
   $('lossy').title = about.lossy;
   if (!about.lossy) $('lossy').remove(); // a saved picture has the words of the heading
   $('run-details').textContent = about.details;
-  $('prompt').textContent = run.prompt;
+  $('prompt').textContent = prompt;
   parent.append(box);
 
   let current = -2;
@@ -38,39 +35,36 @@ export function runColumn(about, run, parent, { seek, announce }) {
   new ResizeObserver(() => follow(ribbon, column.spans, current)).observe(ribbon);
   const column = {
     about,
-    box,
     svg,
     tree,
     steps: /** @type {Step[]} */ ([]),
     spans: /** @type {HTMLElement[][]} */ ([]),
     ends: /** @type {number[]} */ ([]),
     totals: /** @type {number[]} */ ([]), // seconds, and tokens by then
-    state: /** @type {State} */ (run.recorded ? 'done' : 'waiting'),
     factor: '', // over plain decoding
     add,
     show,
-    clock: () => $('clock').textContent,
   };
   onToken(ribbon, step => seek(column.ends[step]));
   return column;
 
   /** @param {Sent} sent @param {[number, number]} clock seconds and tokens by its end */
   function add(sent, [end, total]) {
-    const step = addStep(column, sent);
+    const spans = spansOf(addStep(column, sent));
     column.ends.push(end);
     column.totals.push(total);
-    const spans = spansOf(step);
     column.spans.push(spans);
     ribbon.append(...spans);
   }
 
   /** The step that has ended by this time. @param {number} time */
   function show(time) {
-    const at = column.ends.filter(end => end <= time).length - 1;
-    const step = column.steps[drawnAt(column.steps, at)];
-    say($('clock'), clockText(column, at));
+    const { steps, ends, totals } = column;
+    const at = ends.filter(end => end <= time).length - 1;
+    const step = steps[drawnAt(steps, at)];
+    const tokens = `${totals[at] ?? 0} of ${totals.at(-1) ?? 0} tokens`;
+    say($('clock'), `${tokens}, step ${at + 1} of ${steps.length}`);
     $('large').textContent = column.factor;
-    box.dataset.state = column.state;
     if (at === current) return;
     current = at;
     follow(ribbon, column.spans, current);
@@ -100,28 +94,12 @@ export function runColumn(about, run, parent, { seek, announce }) {
 }
 
 /**
- * The step of which the tree is drawn: of a run that is over the last that drafted, as a tree
- * without a draft would say nothing.
+ * The step of which the tree is drawn: the last that drafted, as a tree without a draft would say
+ * nothing; of plain decoding the last.
  * @param {Pick<Step, 'parents'>[]} steps
  * @param {number} at the last step that has ended
  */
 export function drawnAt(steps, at) {
-  if (at < 0 || at < steps.length - 1 || steps[at].parents.length > 1) return at;
-  const last = steps.findLastIndex(step => step.parents.length > 1);
+  const last = steps.slice(0, at + 1).findLastIndex(step => step.parents.length > 1);
   return last < 0 ? at : last;
-}
-
-/**
- * How far a run is when its step `at` was the last to end.
- * @param {Pick<Column, 'state' | 'steps' | 'ends' | 'totals' | 'factor'>} column
- * @param {number} at
- */
-export function clockText({ state, steps, ends, totals, factor }, at) {
-  if (!steps.length) return 'no step yet';
-  const written = totals[at] ?? 0;
-  if (at === steps.length - 1 && state === 'done') {
-    const time = factor ? `, ${ends[at].toFixed(3)} s` : ''; // which is final once there is one
-    return `${written} tokens in ${steps.length} steps${time}`;
-  }
-  return `${written} of ${totals.at(-1)} tokens, step ${at + 1} of ${steps.length}`;
 }

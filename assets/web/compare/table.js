@@ -1,6 +1,6 @@
 // The runs of a comparison in numbers, and where their texts part, as the server writes both.
 
-import { button, finder, make, query, queryAll } from '../base/dom.js';
+import { finder, make, query } from '../base/dom.js';
 import { termed } from '../base/terms.js';
 import { visible } from '../base/text.js';
 import { lookOf, runName } from './tokens_over_time.js';
@@ -14,9 +14,7 @@ export function writeTable(root, columns, rows) {
   );
   const lines = rows.map(({ name, cells }) => {
     const first = make('th', termed(name), { scope: 'row' });
-    const values = cells.map(([value, note]) =>
-      make('td', note ? [value, make('small', note)] : value),
-    );
+    const values = cells.map(([value, note]) => make('td', [value, make('small', note)]));
     return make('tr', [first, ...values]);
   });
   finder(root)('table').hidden = !rows.length;
@@ -25,33 +23,25 @@ export function writeTable(root, columns, rows) {
 }
 
 /**
- * A line for each pair of runs, and a mark on the first token that differs.
+ * A line for each remark, and a mark on the first token that differs.
  * @param {HTMLElement} root
  * @param {Column[]} columns
- * @param {import('./types.js').Pair[]} pairs
- * @param {(seconds: number) => void} show the time at which both texts are that far
+ * @param {import('./types.js').Remark[]} remarks
  */
-export function writeTexts(root, columns, pairs, show) {
+export function writeTexts(root, columns, remarks) {
   const $ = finder(root);
   // said once, however many texts it explains
-  $('texts-why').textContent = [...new Set(pairs.map(pair => pair.why).filter(Boolean))].join(' ');
-  for (const span of queryAll(root, '.differs')) span.classList.remove('differs');
-  $('texts').replaceChildren(
-    ...pairs.map(({ a, b, kind, text, position }) => {
-      const line = make('li', text, { 'data-kind': kind });
-      if (position === null) return line;
-      const both = columns.filter(({ about }) => about.letter === a || about.letter === b);
-      const tokens = both.map(column => column.spans.flat()[position]);
-      const [one, other] = tokens.map(token => visible(token?.textContent || ''));
-      tokens.forEach(token => token?.classList.add('differs'));
-      const times = both.map(
-        ({ ends, totals }) => ends[totals.findIndex(total => total > position)],
-      );
-      const shows = button('Show', () => show(Math.max(...times)), {
-        'aria-label': `show where ${a} and ${b} differ`,
-      });
-      line.append(make('span', ` ${a} “${one}”, ${b} “${other}” `, 'sv-apart'), shows);
-      return line;
-    }),
-  );
+  $('texts-why').textContent = [...new Set(remarks.map(({ why }) => why))].join(' ');
+  const lines = remarks.map(({ letters, kind, text, position }) => {
+    const line = make('li', text, { 'data-kind': kind });
+    if (position === null) return line;
+    for (const { about, spans } of columns.filter(one => letters.includes(one.about.letter))) {
+      const token = spans.flat()[position]; // none where the text ended before
+      token?.classList.add('differs');
+      const piece = visible(token?.textContent ?? '');
+      line.append(make('span', ` ${about.letter} “${piece}”`, 'sv-apart'));
+    }
+    return line;
+  });
+  $('texts').replaceChildren(...lines);
 }

@@ -1,8 +1,5 @@
 // What the server sends of a comparison, as app/tabs/compare/messages.py writes it.
 
-/** How a run stands. */
-export type State = 'waiting' | 'running' | 'done';
-
 /** What one column runs. */
 export interface About {
   letter: string;
@@ -11,16 +8,15 @@ export interface About {
   title: string;
   details: string;
   lossy: string | null;
-  plain: boolean;
 }
 
-/** A remark on two texts or more that are alike, and the first token that differs. */
-export interface Pair {
-  a: string;
-  b: string;
+/** A remark on the texts of plain decoding and of others of which the same is true. */
+export interface Remark {
+  letters: string[];
   kind: 'equal' | 'differs' | 'expected';
   text: string;
   why: string;
+  /** The first token that differs. */
   position: number | null;
 }
 
@@ -33,7 +29,7 @@ export interface Row {
 /** What is new of a column. */
 export interface ColumnUpdate {
   at: number;
-  state?: State;
+  state?: 'running' | 'done';
   steps?: Sent[];
   /** Seconds and tokens by the end of each of these steps; of all steps where none is new. */
   clock?: [number, number][];
@@ -43,16 +39,14 @@ export interface ColumnUpdate {
 export interface Message {
   run: string;
   updates?: ColumnUpdate[];
-  pairs?: Pair[];
+  remarks?: Remark[];
   table?: Row[];
   /**
-   * How many times as fast as plain decoding each run is, in words; empty where that is unknown.
+   * How many times as fast as plain decoding each run is; empty where it was not timed.
    */
   factors?: string[];
   /** Who is how many times as fast as plain decoding, in a sentence. */
   headline?: string;
-  /** What factors, times and table rest on, in a sentence. */
-  basis?: string;
   state?: 'loading' | 'running' | 'timing' | 'done' | 'stopped';
   note?: string;
   columns?: About[];

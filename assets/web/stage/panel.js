@@ -93,9 +93,7 @@ function comparison([first, second]) {
   const areAlike = first.head.prompt === prompt && first.models === models;
   if (!areAlike || first.head.settings === settings) return [];
   const link = new URLSearchParams({ tab: 'compare', again: 'true', prompt, models, weights });
-  link.set('a.decodes', 'plain');
   for (const [letter, { head }] of Object.entries({ b: first, c: second })) {
-    link.set(`${letter}.decodes`, 'speculation');
     for (const [name, value] of new URLSearchParams(head.settings)) {
       if (STRATEGIES.includes(name)) link.set(`${letter}.${name}`, value);
       else if (NUMBERS.includes(name)) link.set(name, value);

@@ -2,35 +2,19 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { finder } from '../base/dom.js';
-import { clockText, drawnAt } from '../compare/column.js';
+import { drawnAt } from '../compare/column.js';
 import { filled } from '../compare/save.js';
 import { writeRuns } from '../stage/panel.js';
 import { emptyRun } from '../stage/run.js';
 import { freshPage } from './page.js';
 
-const run = (title, ends, totals, factor) => ({
-  about: { title },
-  ends,
-  totals,
-  factor,
-  state: 'done',
-});
-const tree = run('Tree', [0.1, 0.2], [5, 8], '4.0×');
-
-test('of a run that is over stands the last tree that drafted', () => {
+test('the tree is that of the last step that drafted', () => {
   const [root, drafted] = [{ parents: [-1] }, { parents: [-1, 0, 0] }];
   assert.equal(drawnAt([drafted, drafted, root], 2), 1);
-  assert.equal(drawnAt([drafted, root, drafted], 1), 1, 'it goes on');
   assert.equal(drawnAt([drafted, drafted], 1), 1);
+  assert.equal(drawnAt([drafted, drafted], 0), 0);
   assert.equal(drawnAt([root, root], 1), 1, 'plain decoding');
   assert.equal(drawnAt([], -1), -1);
-});
-
-test('the time of a run stands beside it once it is final', () => {
-  const whole = { ...tree, steps: [{}, {}] };
-  assert.equal(clockText(whole, 1), '8 tokens in 2 steps, 0.200 s');
-  assert.equal(clockText({ ...whole, factor: '' }, 1), '8 tokens in 2 steps');
-  assert.equal(clockText(whole, 0), '5 of 8 tokens, step 1 of 2');
 });
 
 test('the last two runs on one prompt can be compared', () => {
@@ -46,10 +30,10 @@ test('the last two runs on one prompt can be compared', () => {
   const [first, second] = [made('run 1', 'chain:depth=2'), made('run 2', 'sequoia:size=8')];
   writeRuns(finder(body), [first, second], second, () => {});
   const link = new URLSearchParams(body.querySelector('a').getAttribute('href'));
-  const values = ['tab', 'again', 'prompt', 'seed', 'a.decodes', 'b.builder', 'c.builder', 'models'];
+  const values = ['tab', 'again', 'prompt', 'seed', 'b.builder', 'c.builder', 'models'];
   assert.deepEqual(
     values.map(name => link.get(name)),
-    ['compare', 'true', 'Why?', '3', 'plain', 'chain:depth=2', 'sequoia:size=8', 'smollm2'],
+    ['compare', 'true', 'Why?', '3', 'chain:depth=2', 'sequoia:size=8', 'smollm2'],
   );
   writeRuns(finder(body), [first, made('run 3', 'k-ary', 'Another')], first, () => {});
   assert.equal(body.querySelector('a'), null);

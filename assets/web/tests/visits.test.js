@@ -96,7 +96,7 @@ test('the end of a text is named', () => {
   globalThis.matchMedia = () => ({ matches: true }); // nothing moves
   const board = compareBoard(body, {});
   const ends = step([-1], 'r', { index: 0, pieces: [''], last: 'bonus', own: 2, texts: ['.'] });
-  const about = { letter: 'A', kind: 'plain', title: 'Plain', details: '', lossy: null, plain: true };
+  const about = { letter: 'A', kind: 'plain', title: 'Plain', details: '', lossy: null };
   const updates = [{ at: 0, state: 'done', steps: [ends], clock: [[1, 1]] }];
   const message = { run: 'a', badge: 'recorded', columns: [about], updates, state: 'done' };
   board.receive(JSON.stringify(message));

@@ -97,10 +97,11 @@ def test_what_the_page_opens_with_makes_a_link_too(page):
 def test_controls_may_stand_in_several_columns():
     with gr.Blocks():
         columns = lay_out(gr.Textbox("a b c", label="Prompt"))
-    query = "a.decodes=speculation&a.builder=k-ary:width=3&b.builder.size=40&b.builder=dyspec"
-    opened = links.read(columns, f"{query}&c.decodes=plain&seed=4&builder=chain")
-    a, b, _ = (entry.config for entry in columns.read(list(opened.values.values())))
-    assert (a.builder, a.seed) == (specviz.BUILDERS["k-ary"](width=3), 4)
+    query = "c.builder=k-ary:width=3&b.builder.size=40&b.builder=dyspec"
+    older = "a.decodes=plain&a.builder=chain&b.decodes=speculation"
+    opened = links.read(columns, f"{query}&{older}&seed=4&builder=chain")
+    _, b, c = (entry.config for entry in columns.read(list(opened.values.values())))
+    assert (c.builder, c.seed) == (specviz.BUILDERS["k-ary"](width=3), 4)
     assert (b.builder, b.seed) == (specviz.BUILDERS["dyspec"](size=40), 4)
     assert opened.changes == ["“builder” is unknown and was ignored."]
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
+import psutil
 from huggingface_hub import constants, snapshot_download
 from tqdm.auto import tqdm
 
@@ -45,11 +46,15 @@ def load_fetched(ref: PairRef, loading: Loading) -> Pair:
             names[role] = name
     # Before anything is downloaded, which may take an hour for models that do not fit.
     try:
-        problem = sizes.too_large([sizes.model_files(name) for name in names.values()])
+        need = sum(map(sizes.needed, names.values()))
     except Exception:  # offline, or a name is wrong: what follows says which, or takes what is here
-        problem = ""
-    if problem:
-        raise ValueError(problem)
+        need = 0.0
+    free = psutil.virtual_memory().available
+    if need > free:
+        raise ValueError(
+            f"The models need about {size(need)} of memory, but only {size(free)} are free. Choose "
+            "smaller models."
+        )
     try:
         for role, name in names.items():
             sizes.check_layers(role, download(role, name, loading))

@@ -42,7 +42,6 @@ BODY = (
 # of a saved run that is opened; one of 64 steps with trees of 33 nodes takes about 300 kB
 OPENED_BODY = 4_000_000
 BODY_SECONDS = 20.0  # within which a request must arrive
-LOADING = limit("SPECVIZ_MAX_LOADING", 1800)  # seconds that a pair may take into memory
 SESSIONS = 200  # pages whose controls are kept
 GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 60)  # of a borrowed GPU, for one run
 

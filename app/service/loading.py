@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Event
-from time import monotonic
 from typing import NamedTuple
 
 from specviz.models.base import Pair
 
-from . import limits
 from .pair_ref import PairRef
 
 LOADING = "Loading the models. This happens once."
@@ -38,7 +36,6 @@ class Loading:
         done: the share that is done, from 0 to 1; None where it is not known.
         result: the pair, once it is there.
         unwanted: set once all who waited have left.
-        until: the time on the monotonic clock at which those who wait give up.
     """
 
     def __init__(self, ref: PairRef) -> None:
@@ -47,7 +44,6 @@ class Loading:
         self.done: float | None = None
         self.result: Future[Pair] = Future()
         self.unwanted = Event()
-        self.until = monotonic() + limits.LOADING
         self.waiting = 1
 
     def leave(self) -> None:

@@ -34,7 +34,6 @@ SLICE = 1.0  # seconds that a run computes while others wait; who comes waits fo
 PATIENCE = 5.0  # seconds that a short call waits for a step; it then computes beside it
 POLL = 0.5  # seconds between two looks at what a waiting page must show
 LEFT = "The page that asked for this run was closed."
-TOO_LONG = "Loading the models took longer than this server allows. Choose smaller models."
 END = object()
 
 
@@ -155,15 +154,9 @@ class RunService:
             self._worker.wake()
 
     def note(self, run: QueuedRun) -> Note:
-        """What to tell the page of a run that does not compute.
-
-        Raises:
-            ValueError: if loading its pair takes too long.
-        """
+        """What to tell the page of a run that does not compute."""
         with self._changed:
             if run.loading is not None:
-                if monotonic() > run.loading.until:
-                    raise ValueError(TOO_LONG)
                 return Note(run.loading.note, run.loading.done)
             # A run whose pair is being loaded can be overtaken, so it is not counted.
             order = [other for other in self._queue.order() if other.loading is None]

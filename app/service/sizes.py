@@ -1,51 +1,32 @@
-"""What is known of a pair before it is loaded: its size, and whether it fits here."""
+"""What is known of a model before it is loaded: its weights, and the memory that it needs."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import chain
 from math import prod
 from pathlib import Path
 
-import psutil
 from huggingface_hub import HfApi
-from huggingface_hub.utils import filter_repo_objects
 from safetensors import SafetensorError, safe_open
 
 from specviz.base.errors import cause
-from specviz.models.hub import FILES, SUBFOLDERS
 
 ROOM = 1.3  # memory that loading takes beyond the weights
 
 
-@dataclass(frozen=True)
-class ModelFiles:
-    """The bytes of a model's files, and its parameters where they are counted."""
+def needed(name: str) -> float:
+    """Bytes of memory that a folder or a model of the hub needs while it is loaded; 0 where the hub
+    does not say how many parameters it has."""
+    # Torch comes with it, and the page opens without.
+    from specviz.models.loading import choose_device, choose_dtype
 
-    bytes: int
-    parameters: int | None
-
-
-def model_files(name: str) -> ModelFiles:
-    """The size and parameters of a folder or of a hub model."""
     folder = Path(name).expanduser()
-    # A folder is measured by its files; of a hub only what it says is asked, so nothing is fetched.
     if folder.is_dir():
-        files = chain.from_iterable(map(folder.glob, FILES))
-        size = sum(file.stat().st_size for file in files)
         parameters = sum(prod(shape) for shape in weight_shapes(folder).values())
-        return ModelFiles(size, parameters)
-    info = HfApi().model_info(name, files_metadata=True, timeout=5.0)
-    files = filter_repo_objects(
-        info.siblings or (),
-        allow_patterns=FILES,
-        ignore_patterns=SUBFOLDERS,
-        key=lambda file: file.rfilename,
-    )
-    total = getattr(info.safetensors, "total", None)
-    return ModelFiles(sum(file.size or 0 for file in files), total)
+    else:
+        info = HfApi().model_info(name, timeout=5.0)
+        parameters = getattr(info.safetensors, "total", 0)
+    return ROOM * parameters * choose_dtype("auto", choose_device("auto")).itemsize
 
 
 def weight_shapes(folder: Path) -> dict[str, list[int]]:
@@ -85,33 +66,6 @@ def check_layers(role: str, folder: Path) -> None:
                 f"{role}: config.json must have as many layers as the files; got {layers!r:.20} "
                 f"layers, where the files hold {there} weights. Save the model again."
             )
-
-
-def too_large(models: Sequence[ModelFiles]) -> str:
-    """A sentence where models do not fit into this machine's free memory; nothing where they do."""
-    free = psutil.virtual_memory().available
-    need = needed(models)
-    if need <= free:
-        return ""
-    return (
-        f"The models need about {size(need)} of memory, but only {size(free)} are free. Choose "
-        "smaller models."
-    )
-
-
-def needed(models: Sequence[ModelFiles]) -> float:
-    """Bytes of memory that models need while they are loaded: in bfloat16 where the processor
-    computes in it."""
-    try:
-        flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        flags = ""
-    # As `models.loading` chooses the number format, without importing torch.
-    width = 2 if "avx512_bf16" in flags or "amx_bf16" in flags else 4
-    total = 0
-    for model in models:
-        total += width * model.parameters if model.parameters else model.bytes
-    return ROOM * total
 
 
 def size(count: float) -> str:

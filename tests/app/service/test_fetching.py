@@ -16,7 +16,6 @@ from huggingface_hub import constants
 import specviz
 from app.service.fetching import any_pair
 from app.service.pair_ref import PairRef
-from app.service.sizes import ModelFiles, too_large
 from specviz.base.files import PAIR
 from tests.loops import one_pair
 
@@ -73,6 +72,7 @@ class Server(BaseHTTPRequestHandler):
                 "private": False,
                 "gated": False,
                 "disabled": False,
+                "safetensors": {"parameters": {"F32": 10**8}, "total": 10**8},
                 "downloads": 0,
                 "likes": 0,
             }
@@ -154,15 +154,14 @@ def test_a_pair_that_is_named_is_fetched_stopped_and_fetched_again(server, tmp_p
         tiny_model(handler.folder / name)
     pairs, ref = one_pair(specviz.toy_pair), PairRef(*names)
     pairs.other = any_pair()
+    with monkeypatch.context() as small:
+        memory = SimpleNamespace(available=4 * 10**8)
+        small.setattr(psutil, "virtual_memory", lambda: memory)
+        with pytest.raises(ValueError, match=r"of memory, but only 400.0 MB are free"):
+            pairs.load(ref).result.result()
     assert notes_of(pairs.load(ref), stop=True)[-1].startswith("Downloading the target: ")
     handler.gate.set()
     loading = pairs.load(ref)
     assert notes_of(loading, stop=False)
     pair = loading.result.result()
     assert specviz.run(pair, specviz.RunConfig("Once", max_new_tokens=3)).text
-
-
-def test_what_is_too_large_says_so(monkeypatch):
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=4 * 10**9))
-    small, large = ModelFiles(10**8, None), ModelFiles(0, 7 * 10**9)
-    assert not too_large([small]) and "4.0 GB are free" in too_large([small, large])

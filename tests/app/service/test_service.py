@@ -354,23 +354,6 @@ def test_loading_can_be_left_at_once_and_the_next_run_has_what_it_loaded():
     until(lambda: not is_busy(gate.service))
 
 
-def test_nobody_waits_for_ever_for_a_pair():
-    loads = Loads()
-    gate = Gate(pairs=loads.pairs)
-    gate.permits.release(9)
-
-    async def waits():
-        waiting = asyncio.create_task(gate.visit(Visitor("a"), ref=PairRef("a")))
-        await until_later(lambda: loads.calls)
-        loads.pairs.load(PairRef("a")).until = 0.0
-        with pytest.raises(ValueError, match="took longer than this server allows"):
-            await waiting
-        loads.go.release(2)
-        return await gate.visit(Visitor("b"), ref=PairRef("b"))
-
-    assert items_of(in_a_loop(waits()))[-1] == 0
-
-
 def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks():
     tries = []
 

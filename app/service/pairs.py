@@ -78,10 +78,6 @@ class Pairs:
         """The menu of pairs: label and name."""
         return [(offer.label, name) for name, offer in self.offers.items()]
 
-    def accepts(self, models: str) -> bool:
-        """Whether a link may set the menu to a pair that it does not show yet."""
-        return models in self.offers
-
     def add(self, offers: dict[str, Offer]) -> None:
         """Offer further pairs."""
         self.offers = self.offers | offers

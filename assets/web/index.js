@@ -11,7 +11,7 @@ import { treeLab } from './labs/trees.js';
 import { verificationLab } from './labs/verification.js';
 import { lessonBook } from './lessons/lessons.js';
 import { pageHeader } from './page/header.js';
-import { linkBar } from './page/links.js';
+import { linkedControls } from './page/links.js';
 import { freshness, headline as headlineView, opener as openerButton } from './stage/headline.js';
 import { runPlayer } from './stage/player.js';
 import { promptHelp } from './stage/prompts.js';
@@ -75,9 +75,9 @@ export function prompts({ element, props, server, trigger }, options) {
 }
 /** @type {Component} */
 export const opener = openerButton;
-/** @type {(host: Host, about: Parameters<typeof linkBar>[1]) => void} */
+/** @type {(host: Host, about: Parameters<typeof linkedControls>[1]) => void} */
 export const links = ({ element, trigger, values }, about) =>
-  values(linkBar(element, about, trigger));
+  values(linkedControls(element, about, () => trigger('select')));
 /** @type {Component} */
 export const trees = ({ element, props, server }) =>
   treeLab(element, JSON.parse(props.value), server.trees);
@@ -121,7 +121,7 @@ export function stage({ element, server, values }, { most }) {
 
 /** @type {(host: Host, about: Parameters<typeof sampledTexts>[1]) => void} */
 export const sampled = ({ element, trigger, values }, about) =>
-  values(sampledTexts(element, about, runs => trigger('select', { runs })));
+  values(sampledTexts(element, about, () => trigger('select')));
 
 /** @param {Host} host */
 export function lessons({ element, props, server }) {

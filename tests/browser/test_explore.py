@@ -14,7 +14,6 @@ import specviz
 from app.service.pair_ref import SMOLLM2
 from app.tabs import explore
 from app.tabs.explore import prompts, recordings
-from app.tabs.parts import links
 from specviz.view.payload import worth_showing
 from specviz.view.words import OUTCOMES
 from tests.matrix import rest_of
@@ -458,27 +457,6 @@ def test_an_answer_that_comes_late_sets_nothing_that_was_chosen_since(serve, vis
     expect(about).to_contain_text("temperature 1")
     expect(page.locator("#sv-preset :checked")).to_have_value("Large tree")
     expect(page.locator("#sv-temperature :checked")).to_have_value("1")
-
-
-def test_a_link_sets_nothing_that_a_visitor_touched_before_its_answer(serve, visit, monkeypatch):
-    whole = links.read
-    gate, asked = threading.Event(), threading.Event()
-
-    def slow(*args):
-        asked.set()
-        assert gate.wait(60)
-        return whole(*args)
-
-    monkeypatch.setattr(links, "read", slow)
-    page = visit(f"{serve(Gated())}?temperature=1&seed=9&max_new_tokens=20")
-    assert asked.wait(60)
-    seed = page.get_by_label("Seed")
-    seed.fill("77")
-    seed.press("Tab")
-    gate.set()
-    expect(page.get_by_label("New tokens")).to_have_value("20")
-    expect(page.locator("#sv-temperature :checked")).to_have_value("1")
-    expect(seed).to_have_value("77")
 
 
 def test_a_phone_shows_prompt_choices_tree_and_what_plays_it_on_its_first_screen(serve, visit):

@@ -4,7 +4,6 @@ prompt and seed."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import aclosing
 from dataclasses import replace
 
 import gradio as gr
@@ -14,13 +13,12 @@ from specviz.view.payload import message
 from specviz.view.web import asset
 
 from ...service.failures import explain
-from ...service.queue import visitor_of
 from ...service.service import RunService
 from ..explore.messages import page_message
 from ..parts import links
 from ..parts.card import status, status_text
 from ..parts.frame import Tab
-from ..parts.job import Job
+from ..parts.job import Job, streamed
 from ..parts.pairs import models_menu, weights_menu
 from ..parts.stage import ask, opener
 from ..parts.web import QUIET, component
@@ -51,28 +49,27 @@ def build(service: RunService) -> None:
         with gr.Row(elem_classes="sv-opts"):
             weights = weights_menu(service, opening)
             line = status("sv-compare-status")
-            link = links.bar(TITLE, elem_id="sv-compare-link")
             opener("Choose runs", opens="sv-compare-settings", elem_id="sv-compare-opener")
         with gr.Column(elem_id="sv-compare-settings", elem_classes="sv-fold"):
             models = models_menu(service, opening)
             chosen = lay_out(prompt)
-        linked = links.Linked({"models": models, "weights": weights}, chosen)
-        controls = list(linked.named.values())
+        named = {"models": models, "weights": weights, **chosen.named}
+        links.opened(TITLE, named)
+        controls = list(named.values())
         board = component(
             "compare",
             asset("compare/compare.html"),
-            settings=controls_text(linked, [control.value for control in controls]),
+            settings=controls_text(named, [control.value for control in controls]),
             server_functions=[recorded, page_around],
             elem_id="sv-compare",
         )
-    links.connect(link, linked, [go.click, prompt.submit])
 
     def typed(*values: object) -> gr.HTML:
-        return gr.HTML(settings=controls_text(linked, values))
+        return gr.HTML(settings=controls_text(named, values))
 
     def check(*values: object) -> list[object]:
         # Menus of pair and weights come first; a column knows nothing of them.
-        possible, updates = chosen.judge(values[len(linked.menus) :])
+        possible, updates = chosen.judge(values[2:])
         return [gr.Button(interactive=possible), typed(*values), *updates]
 
     prompt.change(typed, controls, board, trigger_mode="always_last", **QUIET)
@@ -94,16 +91,9 @@ def build(service: RunService) -> None:
             # The results before stay on the page until the service has begun this comparison.
             starts = message("", state="loading", note="Starting.")
             yield {line: status_text(""), board: starts}
-            settings = controls_text(linked, [models, weights, *values])
-            items = service.stream(
-                visitor_of(request),
-                ref,
-                compare_runs,
-                entries,
-                settings,
-                replaces=True,
-            )
-            async with aclosing(items):
+            settings = controls_text(named, [models, weights, *values])
+            runs = streamed(service, request, ref, compare_runs, entries, settings)
+            async with runs as items:
                 async for item in items:
                     yield {board: page_message(item)}
         except Exception as error:
@@ -116,11 +106,11 @@ def build(service: RunService) -> None:
     job.bind([go.click, prompt.submit], run, controls, [board, line])
 
 
-def controls_text(linked: links.Linked, values: Sequence[object]) -> str:
+def controls_text(named: dict[str, gr.components.Component], values: Sequence[object]) -> str:
     """All that the controls hold, the same for equal settings; empty where they hold no valid
     ones."""
     try:
-        return links.write(linked, values)
+        return links.write(named, values)
     except ValueError:
         return ""
 

@@ -4,9 +4,8 @@ every step."""
 from __future__ import annotations
 
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import aclosing
-from dataclasses import replace
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import gradio as gr
@@ -21,19 +20,18 @@ from specviz.view.web import asset
 from ...service.failures import explain
 from ...service.pair_ref import TALES, PairRef
 from ...service.pairs import Pairs
-from ...service.queue import visitor_of
 from ...service.service import RunService
 from ..parts import links, menus, own_pair, presets
 from ..parts.answers import ask_about
 from ..parts.controls import Controls, controls, mark
 from ..parts.frame import Tab
-from ..parts.job import Job
-from ..parts.pairs import OWN, models_menu, weights_menu
+from ..parts.job import Job, streamed
+from ..parts.pairs import models_menu, weights_menu
 from ..parts.stage import ask, notice, opener, sentence, stage
-from ..parts.web import QUIET, component
+from ..parts.web import component
 from . import prompts, recordings
 from .messages import decode_run, page_message
-from .sampler import COUNTS, STOPPED, noted, sample
+from .sampler import STOPPED, noted, sample
 
 TITLE = "Explore"
 # what the run on the stage shows
@@ -57,9 +55,11 @@ def build(service: RunService) -> None:
     with gr.Column(elem_classes="sv-explore"):
         with gr.Row(elem_classes="sv-top"):
             component("headline", HEADLINE, elem_id="sv-headline")
-            options = {"runs": COUNTS, "stop": "sv-stop"}
             sample_chart = component(
-                "sampled", asset("stage/sampled.html"), options=options, elem_id="sv-sampled"
+                "sampled",
+                asset("stage/sampled.html"),
+                options={"stop": "sv-stop"},
+                elem_id="sv-sampled",
             )
         with gr.Row(elem_classes="sv-ask"):
             prompt, go, stop = ask(str(opened.prompt), "sv")
@@ -74,140 +74,83 @@ def build(service: RunService) -> None:
             settings = controls(prompt, opened)
         with gr.Row(elem_classes="sv-notices"):
             notice_box = notice(about(opened, ref), elem_id="sv-notice")
-            link = links.bar(TITLE, elem_id="sv-link")
         stage_box = stage(service, first.message(ref))
-    linked = links.Linked({"models": models, "weights": weights}, settings)
-    follow_link = links.connect(link, linked, [go.click, prompt.submit])
-    events(
-        service,
-        settings,
-        [models, weights],
-        choices,
-        go,
-        stop,
-        examples,
-        notice_box,
-        stage_box,
-        sample_chart,
-        follow_link,
-    )
+    named = {"models": models, "weights": weights, **settings.named}
+    link = links.opened(TITLE, named)
+    inputs = list(named.values())
+    answers = Answers(service, settings)
+    # Typing a prompt asks nothing. An example that is pressed does, and a link, which may set the
+    # prompt alone.
+    changing = [control for control in inputs if control is not prompt]
+    triggers = [control.change for control in changing]
+    checked = [notice_box, go, stage_box, *choices, *settings.strategies.values()]
+    ask_about([*triggers, link.change, examples.select], answers.check, changing, checked, [prompt])
     presets.connect(settings, choices)
+    job = Job(stop, {stage_box: message("", state="stopped"), sample_chart: STOPPED})
+    job.bind(sample_chart.select, answers.count, inputs, [sample_chart])
+    job.bind([go.click, prompt.submit], answers.run, inputs, [notice_box, stage_box])
 
 
-def events(
-    service: RunService,
-    settings: Controls,
-    pair_menus: list[gr.components.Component],
-    choices: list[gr.Radio],
-    go: gr.Button,
-    stop: gr.Button,
-    examples: gr.HTML,
-    notice_box: gr.HTML,
-    stage_box: gr.HTML,
-    sample_chart: gr.HTML,
-    follow_link: Callable[..., object],
-) -> None:
-    """Every event of the tab."""
+@dataclass
+class Answers:
+    """What the tab answers, to values of its controls and to what they ask to run."""
 
-    def check(models: object, weights: object, *values: object) -> tuple[object, ...]:
-        if models == OWN:  # which opens a form, and is no pair yet
-            return tuple(gr.skip() for _ in checked)
+    service: RunService
+    settings: Controls
+
+    def check(self, models: object, weights: object, *values: object) -> tuple[object, ...]:
+        """What is said of the settings, whose values come before that of the prompt; and the
+        recording of them, where there is one."""
+        *others, prompt = values
         try:
             # Without the prompt, which may be empty while somebody types it; Run looks at it.
-            config = settings.read(("any", *values[1:]))
-            ref = service.pairs.find(models, weights)
+            config = self.settings.read(("any", *others))
+            ref = self.service.pairs.find(models, weights)
         except ValueError as error:
-            unchanged = [gr.skip() for _ in checked[2:]]
+            unchanged = [gr.skip()] * 6  # the stage, the choices and the pickers
             return sentence("error", str(error)), gr.update(interactive=False), *unchanged
         possible = compatible(config).possible
         return (
-            about(config, ref, None if possible else menus.nearest(config), values[0]),
+            about(config, ref, None if possible else menus.nearest(config), prompt),
             gr.update(interactive=possible),
+            recorded(self.service.pairs, prompt, config, ref) or gr.skip(),
             *presets.chosen(config),
-            recorded(service.pairs, values[0], config, ref) or gr.skip(),
             *mark(config),
         )
 
-    checked = [notice_box, go, *choices, stage_box, *settings.strategies.values()]
-    inputs = [*pair_menus, *settings.inputs]
-    # The prompt itself asks nothing while somebody types it; an example that is pressed does.
-    changing = [control for control in inputs if control is not settings.prompt]
-    changes = [control.change for control in changing]
-    ask_about([*changes, examples.select], check, inputs, checked, unless=changing)
-    follow_link(check, inputs, checked, **QUIET)  # a link may set the prompt alone
-
-    def switch(models: object, weights: object, prompt: object) -> list[object]:
-        """Replace an example prompt by the one that a newly chosen pair opens with."""
-        # Only a prompt that the page brought itself is replaced, never one that somebody wrote.
-        example = prompts.EXAMPLES.get(models)
-        known: list[object] = []
-        for other in prompts.EXAMPLES.values():
-            known += other["prompts"].values()
-        if example is None or prompt not in known or prompt in example["prompts"].values():
-            return [gr.skip(), gr.skip(), gr.skip()]
-        opening = recordings.OPENINGS[models]
-        ref = service.pairs.find(models, weights)
-        picture = recorded(service.pairs, opening.prompt, opening, ref)
-        return [opening.prompt, opening.seed, picture or gr.skip()]
-
-    switched = [settings.prompt, settings.scalars["seed"], stage_box]
-    switch_inputs = [*pair_menus, settings.prompt]
-    ask_about([pair_menus[0].input], switch, switch_inputs, switched, unless=switch_inputs)
-
     async def run(
-        request: gr.Request, models: object, weights: object, *values: object
-    ) -> AsyncIterator[dict]:
+        self, request: gr.Request, models: object, weights: object, *values: object
+    ) -> AsyncIterator[tuple[object, object]]:
+        """The notice and the messages to the stage of a run."""
         try:
-            config = settings.read(values)
-            ref = service.pairs.find(models, weights)
+            config = self.settings.read(values)
+            ref = self.service.pairs.find(models, weights)
             compatible(config).required()
             # In place of what the run before may have failed with. Which settings the controls
             # hold is not said: they may have changed since Run was pressed.
-            yield {notice_box: sentence(*verdict(config, ref))}
-            items = service.stream(
-                visitor_of(request),
-                ref,
-                decode_run,
-                config,
-                ref,
-                service.runs,
-                replaces=True,
-            )
-            async with aclosing(items):
+            yield sentence(*verdict(config, ref)), gr.skip()
+            runs = self.service.runs
+            run = streamed(self.service, request, ref, decode_run, config, ref, runs)
+            async with run as items:
                 async for item in items:
-                    yield {stage_box: page_message(item)}
+                    yield gr.skip(), page_message(item)
         except Exception as error:
             text = explain(error, "The run failed.")
-            yield {notice_box: sentence("error", text), stage_box: message("", state="done")}
+            yield sentence("error", text), message("", state="done")
 
     async def count(
-        request: gr.Request, event: gr.EventData, models: object, weights: object, *values: object
+        self, request: gr.Request, models: object, weights: object, *values: object
     ) -> AsyncIterator[str]:
+        """The messages of a sampling."""
         try:
-            runs = getattr(event, "runs", None)
-            if runs not in COUNTS:
-                runs = COUNTS[0]
-            config = settings.read(values)
-            ref = service.pairs.find(models, weights)
-            items = service.stream(
-                visitor_of(request),
-                ref,
-                sample,
-                config,
-                runs,
-                replaces=True,
-            )
-            async with aclosing(items):
+            config = self.settings.read(values)
+            ref = self.service.pairs.find(models, weights)
+            async with streamed(self.service, request, ref, sample, config) as items:
                 async for item in items:
                     yield noted(item)
         except Exception as error:
             text = explain(error, "The sampling failed.")
             yield page_json({"state": "error", "text": text})
-
-    stopped = {stage_box: message("", state="stopped"), sample_chart: STOPPED}
-    job = Job(stop, stopped)
-    job.bind(sample_chart.select, count, inputs, [sample_chart])
-    job.bind([go.click, settings.prompt.submit], run, inputs, [stage_box, notice_box])
 
 
 def recorded(pairs: Pairs, prompt: object, config: RunConfig, ref: PairRef) -> str | None:

@@ -14,16 +14,15 @@ from specviz.view.payload import page_json, settings_title
 
 from ...service.queued_run import Note, Turn
 
-COUNTS = (100, RUNS)  # how many samples a visitor may choose
-FEWEST = 30  # runs, below which counts say nothing
+FEWEST = 100  # runs, below which counts say little
 STOPPED = page_json({"state": "stopped"})
 
 
-def sample(turn: Turn, config: RunConfig, runs: int) -> Iterator[str]:
+def sample(turn: Turn, config: RunConfig) -> Iterator[str]:
     """A sampling as messages to the page; raises a `ValueError` if it cannot begin."""
     began = monotonic()
     # Every report has all counts so far: a page that missed one has lost nothing.
-    for result in turn.compute(sampling, config, runs, tokens=config.max_new_tokens):
+    for result in turn.compute(sampling, config, RUNS, tokens=config.max_new_tokens):
         if not result.runs:  # the distributions were read, which no run does again
             began = monotonic()
         about = {
@@ -48,13 +47,11 @@ def verdict(result: Sampled) -> str:
     if not result.runs:
         return "Reading the target's distributions."
     if result.runs < FEWEST:
-        return f"Not decided yet: fewer than {FEWEST} runs say nothing."
+        return f"Not decided yet: fewer than {FEWEST} runs say little."
     # Plain decoding is judged too: where it also deviates it is chance, or the test is too strict.
     answer = "Yes: speculation agrees with"
     if result.deviates(result.speculated):
         answer = "No: speculation deviates from"
-    elif 2 * result.runs < result.of:
-        answer = "Not decided yet: so far speculation agrees with"
     plain = "agrees"
     if result.deviates(result.plain):
         plain = "deviates too"

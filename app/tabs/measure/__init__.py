@@ -4,7 +4,6 @@ from this machine."""
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
 from dataclasses import replace
 from itertools import chain
 
@@ -20,13 +19,12 @@ from specviz.view.figures import plot
 
 from ...service.failures import explain
 from ...service.pair_ref import SMOLLM2
-from ...service.queue import visitor_of
 from ...service.queued_run import Note, Turn
 from ...service.service import RunService
 from ..parts import recorded
 from ..parts.card import Card, Content, status, status_text
 from ..parts.frame import Tab
-from ..parts.job import Job
+from ..parts.job import Job, streamed
 from ..parts.web import QUIET
 from .answers import (
     HERE,
@@ -94,14 +92,8 @@ def build(service: RunService) -> None:
     async def run(request: gr.Request, value: object) -> AsyncIterator[dict]:
         try:
             result: MachineMeasurement | None = None
-            items = service.stream(
-                visitor_of(request),
-                service.pairs.first,
-                measure,
-                checked(value),
-                replaces=True,
-            )
-            async with aclosing(items):
+            pair = service.pairs.first
+            async with streamed(service, request, pair, measure, checked(value)) as items:
                 async for item in items:
                     if isinstance(item, Note):
                         yield {line: status_text(item.text)}

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 
 import gradio as gr
 
+from ...service.pair_ref import PairRef
+from ...service.queue import visitor_of
+from ...service.service import RunService
 from .web import QUIET
+
+
+def streamed(
+    service: RunService,
+    request: gr.Request,
+    ref: PairRef,
+    work: Callable,
+    *args: object,
+) -> aclosing[AsyncGenerator]:
+    """`RunService.stream` for whoever sent a request, in the place of his earlier run of the same
+    work; it ends with the block that it is iterated in."""
+    visitor = visitor_of(request)
+    items = service.stream(visitor, ref, work, *args, replaces=True)
+    return aclosing(items)
 
 
 @dataclass

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
-from contextlib import aclosing
 from dataclasses import replace
 
 import gradio as gr
 
 from ...service.failures import explain
 from ...service.pair_ref import PairRef
-from ...service.queue import visitor_of
 from ...service.queued_run import Note, Turn
 from ...service.service import RunService
 from .card import status, status_text
+from .job import streamed
 from .pairs import choices, menus_of
 from .web import QUIET
 
@@ -66,8 +65,7 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
     async def use(request: gr.Request, target: object, draft: object) -> AsyncIterator[dict]:
         try:
             ref = named_pair(service, target, draft)
-            stream = service.stream(visitor_of(request), ref, nothing)
-            async with aclosing(stream) as notes:
+            async with streamed(service, request, ref, nothing) as notes:
                 async for note in notes:
                     yield {report: status_text(note.text)}
         except Exception as error:

@@ -33,7 +33,6 @@ def models_menu(service: RunService, opening: PairRef) -> gr.Dropdown:
         elem_classes=[MODELS, "sv-menu-of-pairs"],
         visible=len(choices(service)) > 1,
     )
-    menu.accepts = pairs.accepts
     if pairs.other is not None:
         opens = OPENS.replace("FIRST", json.dumps(opening.models))
         menu.input(None, menu, menu, js=opens, api_visibility="private")

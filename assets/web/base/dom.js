@@ -137,3 +137,19 @@ export function downloadFile(name, content) {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
+
+/**
+ * Puts a text on the clipboard, or in a file where that is not allowed; says what it did.
+ * @param {string} text
+ * @param {string} what
+ */
+export async function copyText(text, what) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return `${what} copied.`;
+  } catch {
+    const name = `specviz-${what.toLowerCase()}.txt`;
+    downloadFile(name, text);
+    return `${name} saved.`;
+  }
+}

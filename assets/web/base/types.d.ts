@@ -82,7 +82,7 @@ interface Messages {
    * The controls are to hold the settings of a run that was opened, or of a button that fixes
    * them.
    */
-  opened: { search: string, why?: 'run' | 'fix' };
+  opened: { search: string };
   /** Another tab is to be shown, by its name in links. */
   'open-tab': string;
   /** A node for that lab, by which rule it was decided and where. */

@@ -48,7 +48,17 @@ export function compareBoard(element, server, settings = () => undefined) {
   savesComparison(root, server.page_around, {
     caption: () => `${$('standing').textContent} ${$('title-line').textContent}`.trim(),
     messages: () => messages,
+    link,
+    say: text => say($('state'), text),
   });
+
+  /** The address that opens what is on the screen: the recorded race, or runs to compute. */
+  function link() {
+    const address = new URL(location.href);
+    address.search = '?tab=compare';
+    if (run.settings && !run.badge) address.search += `&${run.settings}`;
+    return address.href;
+  }
 
   // ---- what arrives ----
 

@@ -1,7 +1,7 @@
 // The menu "Save" of a comparison: the chart as a picture, or all of it as a page that plays
 // offline.
 
-import { downloadFile, query } from '../base/dom.js';
+import { copyText, downloadFile, query } from '../base/dom.js';
 import { menu } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 
@@ -10,7 +10,8 @@ const PLACE = 'id="run">{}'; // where the page of the server has room for what i
 /**
  * @param {HTMLElement} root of the comparison
  * @param {Ask | undefined} page answers with a page without a comparison
- * @param {{ caption: () => string, messages: () => string[] }} comparison
+ * @param {{ caption: () => string, messages: () => string[], link: () => string,
+ *   say: (text: string) => void }} comparison
  */
 export function savesComparison(root, page, comparison) {
   async function savePicture() {
@@ -21,14 +22,16 @@ export function savesComparison(root, page, comparison) {
   }
 
   async function savePage() {
-    const text = filled((await page?.({})) ?? '', comparison.messages(), location.href);
+    const text = filled((await page?.({})) ?? '', comparison.messages(), comparison.link());
     downloadFile('specviz-compare.html', text);
   }
 
   const save = menu(query(root, '.sv-save'));
   query(save, '[data-save=png]').onclick = savePicture;
   query(save, '[data-save=html]').onclick = savePage;
-  query(save, '[data-save=html]').hidden = !page;
+  query(save, '[data-save=link]').onclick = async () =>
+    comparison.say(await copyText(comparison.link(), 'Link'));
+  for (const kind of ['html', 'link']) query(save, `[data-save=${kind}]`).hidden = !page;
 }
 
 /**

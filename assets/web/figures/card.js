@@ -69,5 +69,5 @@ export function fixButton(element, fix) {
   const control = query(element, '.sv-fix');
   control.hidden = !fix;
   control.textContent = fix?.label ?? '';
-  control.onclick = fix ? () => publish('opened', { search: fix.search, why: 'fix' }) : null;
+  control.onclick = fix ? () => publish('opened', { search: fix.search }) : null;
 }

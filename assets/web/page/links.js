@@ -1,65 +1,77 @@
-// The link of a tab: asks the server what the address of the page stands for, where it has
-// parameters, and copies the link of what the controls hold now. Text only ever becomes text nodes.
+// Opens links: sets the controls of a tab to what an address says of them. What is wrong there the
+// tab says itself, as of anything that its controls hold.
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
 import { FIRST } from './address.js';
 import { checkSumOf } from '../stage/share.js';
 
+const UNCHANGED = { __type__: 'update' }; // as gradio writes it
+
 /**
- * Shows what the server answers.
- * @param {Element} element
- * @param {{ tab: string, others: string[], old: Record<string, string> }} about `others` are
- *   parameters that mean another tab, `old` the former names of tabs
- * @param {(event: 'click' | 'select', data?: { search: string, opened?: string }) => void} trigger
+ * The values of the controls that a link sets; empty where it sets none.
+ * @param {string} search
+ * @param {Record<string, string>} opening of all controls by name; of strategies what they hold
+ *   first
+ * @returns {unknown[]}
  */
-export function linkBar(element, { tab, others, old }, trigger) {
-  const line = query(element, '.sv-notice'),
-    request = new URLSearchParams(location.search);
-  query(element, '.sv-link-copy').onclick = () => trigger('click');
+export function valuesOf(search, opening) {
+  const texts = Object.fromEntries(new URLSearchParams(search));
+  // "builder=sequoia&builder.size=16", as older links have it, is "builder=sequoia:size=16"
+  for (const [name, text] of Object.entries(texts)) {
+    const [, owner = '', parameter] = name.match(/^(.+)\.(.+)$/) ?? [];
+    const start = texts[owner] ?? opening[owner];
+    if (!start) continue;
+    const divider = start.includes(':') ? ',' : ':';
+    texts[owner] = `${start}${divider}${parameter}=${text}`;
+  }
+  const names = Object.keys(opening);
+  if (!names.some(name => name in texts)) return [];
+  return names.map(name => texts[name] ?? UNCHANGED);
+}
 
-  /** @param {string} value */
-  async function show(value) {
-    const { kind = '', text = '', query: settings } = JSON.parse(value || '{}');
-    line.dataset.kind = kind;
-    line.classList.toggle('urgent', kind !== '');
-    if (kind === 'link' && computed) {
-      computed = '';
-      // the controls hold the settings of the link by now
-      document.getElementById(tab === FIRST ? 'sv-run' : 'sv-compare-run')?.click();
-    }
-    const isCopied = settings !== undefined;
-    line.classList.toggle('copied', isCopied);
-    line.querySelector('.text').textContent = isCopied ? await copy(settings) : text;
-    if (isCopied) setTimeout(() => line.matches('.copied') && (line.dataset.kind = ''), 6000);
+/**
+ * @param {HTMLElement} element
+ * @param {object} about
+ * @param {string} about.tab
+ * @param {Record<string, string>} about.old the former names of tabs
+ * @param {string[]} about.models those that the page offers
+ * @param {Record<string, string>} about.opening
+ * @param {() => void} set has the controls set to what `data-values` holds
+ * @returns {(value: string) => void} hears that they are
+ */
+export function linkedControls(element, { tab, old, models, opening }, set) {
+  const request = new URLSearchParams(location.search);
+  const name = (request.get('tab') || FIRST).toLowerCase();
+  let count = 0;
+  let computes = false;
+
+  /** @param {string} search */
+  function open(search) {
+    const values = valuesOf(search, opening);
+    if (!values.length) return;
+    query(element, '[data-values]').dataset.values = JSON.stringify([String(++count), ...values]);
+    set();
   }
 
-  /** @param {string} settings */
-  async function copy(settings) {
-    const link = new URL(location.href);
-    link.search = (tab === FIRST ? '' : `tab=${encodeURIComponent(tab)}&`) + settings;
-    history.replaceState(history.state, '', link);
-    // no permission, or no secure context
-    const copied = await navigator.clipboard?.writeText(link.href).then(
-      () => true,
-      () => false,
-    );
-    return copied ? 'Link copied.' : `The link could not be copied: ${link.href}`;
+  let address = location.search;
+  function openAddress() {
+    open(address);
+    address = '';
   }
 
-  /** @param {string} name */
-  const isParameter = name =>
-    !name.startsWith('__') && !others.includes(name);
-  const name = (request.get('tab') || FIRST).toLowerCase(),
-    meant = (old[name] || name) === tab && !request.has('lesson');
-  let computed = ''; // why what the link is about is computed at once
-  if (meant && tab === FIRST && checkSumOf(location.search) !== null) computed = 'shared';
-  if (meant && tab === 'compare' && request.has('again')) computed = 'again';
-  if (meant && [...request.keys()].some(isParameter))
-    trigger('select', { search: location.search, opened: computed });
-  if (tab === FIRST)
-    subscribe('opened', element, ({ search, why = 'run' }) =>
-      trigger('select', { search, opened: why }),
-    );
-  return show;
+  if ((old[name] || name) === tab && !request.has('lesson')) {
+    const isRun = tab === FIRST ? checkSumOf(location.search) !== null : request.has('prompt');
+    // a stranger's link loads no model of his own
+    computes = isRun && models.includes(request.get('models') ?? models[0]);
+    // In Explore once the stage shows what the page opens with: later, that would replace the run.
+    if (tab !== FIRST) open(location.search);
+    else subscribe('headline', element, openAddress);
+  }
+  if (tab === FIRST) subscribe('opened', element, ({ search }) => open(search));
+  return value => {
+    if (!value || !computes) return;
+    computes = false;
+    document.getElementById(tab === FIRST ? 'sv-run' : 'sv-compare-run')?.click();
+  };
 }

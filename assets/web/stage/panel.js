@@ -92,7 +92,7 @@ function comparison([first, second]) {
   const { models = '', weights = '' } = second;
   const areAlike = first.head.prompt === prompt && first.models === models;
   if (!areAlike || first.head.settings === settings) return [];
-  const link = new URLSearchParams({ tab: 'compare', again: 'true', prompt, models, weights });
+  const link = new URLSearchParams({ tab: 'compare', prompt, models, weights });
   for (const [letter, { head }] of Object.entries({ b: first, c: second })) {
     for (const [name, value] of new URLSearchParams(head.settings)) {
       if (STRATEGIES.includes(name)) link.set(`${letter}.${name}`, value);

@@ -26,18 +26,26 @@ export function promptHelp(element, { prompt, examples }, first, preparing, pres
   /** @param {string} models */
   function show(models) {
     if (models === chosen) return;
+    const earlier = textsOf(chosen);
     chosen = models;
-    const { about = 'A pair of your own.', prompts = {} } = examples[models] ?? {};
+    const { about = 'A pair of your own.', prompts = {}, opening, seed } = examples[models] ?? {};
     say($('about-model'), about);
     const chips = Object.entries(prompts).map(([name, text]) => button(name, () => fill(text)));
     $('chips').replaceChildren(...chips);
     mark();
+    // An example of the model before makes way for this model's; what somebody wrote stays.
+    const text = fieldIn(prompt)?.value ?? '';
+    if (!opening || !earlier.includes(text) || textsOf(models).includes(text)) return;
+    const settings = new URLSearchParams({ prompt: opening, seed: String(seed) });
+    publish('opened', { search: `?${settings}` });
   }
+
+  /** The prompts to try with a model. @param {string} models */
+  const textsOf = models => Object.values(examples[models]?.prompts ?? {});
 
   /** Marks the one whose prompt is in the box. */
   function mark() {
-    const texts = Object.values(examples[chosen]?.prompts ?? {});
-    press($('chips'), texts.indexOf(fieldIn(prompt)?.value ?? ''));
+    press($('chips'), textsOf(chosen).indexOf(fieldIn(prompt)?.value ?? ''));
   }
 
   /** @param {string} text */
@@ -58,10 +66,8 @@ export function promptHelp(element, { prompt, examples }, first, preparing, pres
     $('progress').toggleAttribute('value', typeof done === 'number');
     if (done) $('progress').value = done;
     if (text && !instead) setTimeout(follow, LOOK);
-    const { opening, seed } = examples[instead] ?? {};
-    if (!opening || chosen === instead || location.search.includes('prompt=')) return;
-    const settings = { models: instead, prompt: opening, seed: String(seed) };
-    publish('opened', { search: `?${new URLSearchParams(settings)}`, why: 'fix' });
+    if (instead && chosen !== instead && !location.search.includes('prompt='))
+      publish('opened', { search: `?models=${instead}` });
   }
 
   subscribe('settings', element, ({ models }) => show(models));

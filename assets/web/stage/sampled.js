@@ -2,7 +2,7 @@
 // their exact probabilities. Texts come from models, so they only become text nodes.
 
 import { barTable } from '../base/bars.js';
-import { button, query } from '../base/dom.js';
+import { query } from '../base/dom.js';
 import { menu } from '../base/page.js';
 import { visible } from '../base/text.js';
 
@@ -20,31 +20,27 @@ const grouped = number => number.toLocaleString('en');
 
 /**
  * @param {HTMLElement} element
- * @param {{ runs: number[], stop: string }} about how many runs there may be, and the id of the
- *   button that stops them
- * @param {(runs: number) => void} ask
+ * @param {{ stop: string }} about the id of the button that stops the runs of the tab
+ * @param {() => void} ask
  */
-export function sampledTexts(element, { runs, stop }, ask) {
+export function sampledTexts(element, { stop }, ask) {
+  const start = query(element, '.sv-sampled-start');
   const stopping = query(element, '.sv-sampled-stop');
   const status = query(element, '.sv-sampled-count');
   menu(query(element, 'details')); // it lies over the page
   let busy = false;
   let count = ''; // of the runs so far
-  const starting = runs.map(many => button(`Sample ${grouped(many)} times`, () => begin(many)));
-  query(element, '.sv-sampled-go').prepend(...starting);
-  stopping.onclick = () => document.getElementById(stop)?.click();
-
-  /** @param {number} many */
-  function begin(many) {
+  start.onclick = () => {
     set(true);
     status.textContent = 'waiting';
-    ask(many);
-  }
+    ask();
+  };
+  stopping.onclick = () => document.getElementById(stop)?.click();
 
   /** @param {boolean} now */
   function set(now) {
     busy = now;
-    for (const start of starting) start.hidden = now;
+    start.hidden = now;
     stopping.hidden = !now;
   }
 

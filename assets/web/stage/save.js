@@ -1,7 +1,7 @@
 // The menu "Save" and the button "Open": a run as JSON or as a page that plays offline, the picture
 // as SVG or PNG, and a run that somebody saved, chosen or dragged in.
 
-import { downloadFile, finder, queryAll } from '../base/dom.js';
+import { copyText, downloadFile, finder, queryAll } from '../base/dom.js';
 import { menu, onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { showCode } from './qr.js';
@@ -61,19 +61,10 @@ export function saving(element, server, stage) {
     $('kept').textContent = text;
   }
 
-  /**
-   * To the clipboard, or to a file where that is not allowed.
-   * @param {string} text
-   * @param {string} what
-   */
+  /** @param {string} text @param {string} what */
   async function copy(text, what) {
-    try {
-      await navigator.clipboard.writeText(text);
-      announce(`${what} copied.`, true);
-      setTimeout(() => announce(''), 4000);
-    } catch {
-      download(`specviz-${what.toLowerCase()}.txt`, text);
-    }
+    announce(await copyText(text, what), true);
+    setTimeout(() => announce(''), 4000);
   }
 
   // ---- saving ----

@@ -30,10 +30,10 @@ test('the last two runs on one prompt can be compared', () => {
   const [first, second] = [made('run 1', 'chain:depth=2'), made('run 2', 'sequoia:size=8')];
   writeRuns(finder(body), [first, second], second, () => {});
   const link = new URLSearchParams(body.querySelector('a').getAttribute('href'));
-  const values = ['tab', 'again', 'prompt', 'seed', 'b.builder', 'c.builder', 'models'];
+  const values = ['tab', 'prompt', 'seed', 'b.builder', 'c.builder', 'models'];
   assert.deepEqual(
     values.map(name => link.get(name)),
-    ['compare', 'true', 'Why?', '3', 'chain:depth=2', 'sequoia:size=8', 'smollm2'],
+    ['compare', 'Why?', '3', 'chain:depth=2', 'sequoia:size=8', 'smollm2'],
   );
   writeRuns(finder(body), [first, made('run 3', 'k-ary', 'Another')], first, () => {});
   assert.equal(body.querySelector('a'), null);

@@ -12,6 +12,7 @@ import { treeLab } from '../labs/trees.js';
 import { verificationLab } from '../labs/verification.js';
 import { lessonBook } from '../lessons/lessons.js';
 import { followTabs, openTab } from '../page/address.js';
+import { linkedControls, valuesOf } from '../page/links.js';
 import { fire, freshPage, step } from './page.js';
 
 const asset = name => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8');
@@ -203,4 +204,37 @@ test('a tab that a button opens is an entry of the history, so that Back leaves 
   openTab('explore'); // which is open
   assert.deepEqual(entries, ['?tab=verification%20lab']);
   assert.equal(body.children.length, 2);
+});
+
+const OPENING = { models: '', prompt: '', seed: '', builder: 'sequoia', 'b.builder': 'chain' };
+const KEPT = { __type__: 'update' };
+
+test('a link sets the controls that it names, also with a parameter alone as older links have it', () => {
+  assert.deepEqual(valuesOf('?seed=3&utm=x&prompt=', OPENING), [KEPT, '', '3', KEPT, KEPT]);
+  const old = valuesOf('?builder.size=40&b.builder=k-ary&b.builder.width=3&b.builder.depth=2', OPENING);
+  assert.deepEqual(old, [KEPT, KEPT, KEPT, 'sequoia:size=40', 'k-ary:width=3,depth=2']);
+  for (const search of ['', '?', '?%', '?utm_source=x', '?__theme=dark', '?__proto__=1&a.b=2&step=5'])
+    assert.deepEqual(valuesOf(search, OPENING), [], search);
+});
+
+test('only a link to a run of a model that the page offers presses Run, once', () => {
+  /** @param {string} search */
+  function pressed(search) {
+    const body = visited('<button id="sv-run"></button><p><span data-values></span></p>');
+    location.search = search;
+    let presses = 0;
+    body.querySelector('#sv-run').click = () => presses++;
+    const about = { tab: 'explore', old: {}, models: ['tales'], opening: OPENING };
+    const hear = linkedControls(body.querySelector('p'), about, () => {});
+    hear('');
+    publish('headline', {});
+    hear('1');
+    hear('2');
+    return presses;
+  }
+  assert.equal(pressed('?run=0123abcd&prompt=a'), 1);
+  assert.equal(pressed('?run=0123abcd&prompt=a&models=tales'), 1);
+  assert.equal(pressed('?run=0123abcd&prompt=a&models=other/one'), 0);
+  assert.equal(pressed('?prompt=a'), 0);
+  assert.equal(pressed('?tab=measure&run=0123abcd&prompt=a'), 0);
 });

@@ -13,7 +13,6 @@ from app.tabs import compare
 from app.tabs.compare import example, messages, settings, texts
 from app.tabs.compare.entry import Entry, titles
 from app.tabs.compare.rates import headline, runs_of, times
-from app.tabs.parts import links
 from specviz.measure.timing import ROUNDS
 from specviz.record.metrics import Counts
 from specviz.record.trace import PairedSpeedup
@@ -381,12 +380,3 @@ def test_what_cannot_run_is_said_of_its_column(chosen):
     for name, value in (("prompt", "  "), ("seed", -1)):
         with pytest.raises(ValueError, match=f"^{name.capitalize()} must"):
             chosen.read(values(chosen, **{name: value}))
-
-
-def test_a_link_brings_back_every_column_and_a_stranger_s_is_checked(chosen):
-    inputs = values(chosen, seed=9, c_builder="k-ary:width=3", prompt="x & y")
-    query = links.write(chosen, inputs)
-    opened = links.read(chosen, f"?tab=compare&{query}")
-    assert not opened.changes and chosen.read(list(opened.values.values())) == chosen.read(inputs)
-    hostile = links.read(chosen, "?tab=compare&b.builder=<b>&seed=-1&d.builder=chain")
-    assert len(chosen.read(list(hostile.values.values()))) == 3 and len(hostile.changes) == 3

@@ -14,17 +14,16 @@ from specviz.proof.sampled import sampling
 @pytest.mark.parametrize(
     ("runs", "deviating", "begins", "plain"),
     [
-        (50, "", "Yes: speculation agrees with", "Plain decoding agrees"),
-        (40, "", "Not decided yet", "Plain decoding agrees"),
-        (50, "speculated", "No: speculation deviates from", "Plain decoding agrees"),
-        (50, "speculated plain", "No: speculation deviates from", "Plain decoding deviates too"),
+        (100, "", "Yes: speculation agrees with", "Plain decoding agrees"),
+        (100, "speculated", "No: speculation deviates from", "Plain decoding agrees"),
+        (100, "speculated plain", "No: speculation deviates from", "Plain decoding deviates too"),
     ],
 )
 def test_the_verdict_begins_with_yes_or_no_once_there_are_enough_runs(
     runs, deviating, begins, plain
 ):
     result = SimpleNamespace(
-        runs=runs, of=100, speculated="speculated", plain="plain", expected=0.1, passes=1
+        runs=runs, of=1000, speculated="speculated", plain="plain", expected=0.1, passes=1
     )
     result.deviates = lambda counts: counts in deviating.split()
     result.distance = lambda counts: 0.25
@@ -48,6 +47,6 @@ def test_a_sampling_says_how_long_it_will_take(monkeypatch):
     monkeypatch.setattr(sampler, "monotonic", lambda: next(clock))
     turn = SimpleNamespace(compute=lambda work, config, runs, tokens: reports)
     left = [
-        json.loads(message)["left"] for message in sampler.sample(turn, specviz.RunConfig("ab"), 40)
+        json.loads(message)["left"] for message in sampler.sample(turn, specviz.RunConfig("ab"))
     ]
     assert left == ["", ", about 6 s left", ""]

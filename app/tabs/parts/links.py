@@ -46,6 +46,9 @@ def opened(tab: str, named: dict[str, gr.components.Component]) -> gr.HTML:
         elem_id=elem_id,
         visible="hidden",
     )
-    values = f"document.querySelector('#{elem_id} [data-values]').dataset.values"
-    link.select(None, None, [link, *named.values()], js=f"() => JSON.parse({values})", **QUIET)
+    place = f"document.querySelector('#{elem_id} [data-values]')"
+    values = f"() => JSON.parse({place}.dataset.values)"
+    setting = link.select(None, None, [link, *named.values()], js=values, **QUIET)
+    heard = f"() => {{ {place}.dispatchEvent(new Event('change')); return []; }}"
+    setting.then(None, None, None, js=heard, **QUIET)
     return link

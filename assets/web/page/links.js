@@ -37,12 +37,13 @@ export function valuesOf(search, opening) {
  * @param {Record<string, string>} about.old the former names of tabs
  * @param {string[]} about.models those that the page offers
  * @param {Record<string, string>} about.opening
- * @param {() => void} set has the controls set to what `data-values` holds
- * @returns {(value: string) => void} hears that they are
+ * @param {() => void} set has the controls set to what `data-values` holds, which then hears a
+ *   "change"
  */
 export function linkedControls(element, { tab, old, models, opening }, set) {
   const request = new URLSearchParams(location.search);
   const name = (request.get('tab') || FIRST).toLowerCase();
+  const place = query(element, '[data-values]');
   let count = 0;
   let computes = false;
 
@@ -50,7 +51,7 @@ export function linkedControls(element, { tab, old, models, opening }, set) {
   function open(search) {
     const values = valuesOf(search, opening);
     if (!values.length) return;
-    query(element, '[data-values]').dataset.values = JSON.stringify([String(++count), ...values]);
+    place.dataset.values = JSON.stringify([String(++count), ...values]);
     set();
   }
 
@@ -69,9 +70,8 @@ export function linkedControls(element, { tab, old, models, opening }, set) {
     else subscribe('headline', element, openAddress);
   }
   if (tab === FIRST) subscribe('opened', element, ({ search }) => open(search));
-  return value => {
-    if (!value || !computes) return;
+  place.onchange = () => {
+    if (computes) document.getElementById(tab === FIRST ? 'sv-run' : 'sv-compare-run')?.click();
     computes = false;
-    document.getElementById(tab === FIRST ? 'sv-run' : 'sv-compare-run')?.click();
   };
 }

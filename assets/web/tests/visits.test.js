@@ -225,11 +225,9 @@ test('only a link to a run of a model that the page offers presses Run, once', (
     let presses = 0;
     body.querySelector('#sv-run').click = () => presses++;
     const about = { tab: 'explore', old: {}, models: ['tales'], opening: OPENING };
-    const hear = linkedControls(body.querySelector('p'), about, () => {});
-    hear('');
+    linkedControls(body.querySelector('p'), about, () => {});
     publish('headline', {});
-    hear('1');
-    hear('2');
+    for (const time of ['first', 'second']) body.querySelector('span').onchange(time);
     return presses;
   }
   assert.equal(pressed('?run=0123abcd&prompt=a'), 1);

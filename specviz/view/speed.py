@@ -44,18 +44,15 @@ def powers_of_two(fig: go.Figure) -> list[int]:
     return [size for size in theme.drawn_places(fig) if size.bit_count() == 1]
 
 
-def plot_sizes(
-    forecasts: Mapping[str, Forecast], timed: Mapping[str, Sequence[Point]] | None = None
-) -> go.Figure:
+def plot_sizes(forecasts: Mapping[str, Forecast]) -> go.Figure:
     """Draw the predicted speedup of the best tree of each size, a line for each machine, and a
     star at the fastest.
 
     Args:
         forecasts: name of the machine -> forecast.
-        timed: name of the machine -> timed trees, of which the star is then.
     """
     fig = theme.figure(TREE_SIZE, "times as fast as plain decoding")
-    theme.explain_marks(fig, "lines: predicted" + "; marks: timed, with their range" * bool(timed))
+    theme.explain_marks(fig, "predicted")
     for place, (name, predicted) in enumerate(forecasts.items()):
         best = predicted.best_of_sizes
         style = theme.machine_series(name, place)
@@ -68,17 +65,14 @@ def plot_sizes(
             "%{x} nodes, %{customdata} levels: %{y:.2f} ×",
             customdata=[cell.depth for cell in best],
         )
-        speedup, size = predicted.best.speedup, predicted.best.size
-        if timed and name in timed:
-            _add_timed(fig, name, style, timed[name])
-            speedup, size = max((point.measured, point.size) for point in timed[name])
-        if speedup <= 1:  # none is faster than plain decoding
+        fastest = predicted.best
+        if fastest.speedup <= 1:  # none is faster than plain decoding
             continue
         # The star has its numbers beside it, since the best size is the answer of the figure.
         fig.add_scatter(
-            x=[size],
-            y=[speedup],
-            text=f"{size} nodes: {speedup:.1f} ×",
+            x=[fastest.size],
+            y=[fastest.speedup],
+            text=f"{fastest.size} nodes: {fastest.speedup:.1f} ×",
             textposition="top right",
             hoverinfo="skip",
             cliponaxis=False,  # the words may stand above the highest line
@@ -113,22 +107,17 @@ def plot_predicted(groups: Mapping[str, Sequence[Point]]) -> go.Figure:
             "%{text}: %{y:.2f} predicted",
             text=[point.name for point in points],
         )
-        _add_timed(fig, machine, style, points)
+        names, sizes, _, measured, low, high = zip(*points, strict=True)
+        fig.add_scatter(
+            x=sizes,
+            y=measured,
+            name=f"{machine}: timed",
+            mode="markers",
+            marker=style["marker"] | {"symbol": "square"},
+            text=names,
+            error_y=theme.error_bars(measured, low, high),
+            hovertemplate="%{text}: %{y:.2f} timed<extra></extra>",
+        )
     theme.plain_line(fig)
     theme.logarithmic("x", fig, theme.drawn_places(fig))
     return theme.label_lines(fig)
-
-
-def _add_timed(fig: go.Figure, machine: str, style: dict, points: Sequence[Point]) -> None:
-    """Add what was timed on one machine, squares with their range."""
-    names, sizes, _, measured, low, high = zip(*points, strict=True)
-    fig.add_scatter(
-        x=sizes,
-        y=measured,
-        name=f"{machine}: timed",
-        mode="markers",
-        marker=style["marker"] | {"symbol": "square"},
-        text=names,
-        error_y=theme.error_bars(measured, low, high),
-        hovertemplate="%{text}: %{y:.2f} timed<extra></extra>",
-    )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from specviz.config.run_config import RunConfig, compatible
 from specviz.config.strategy_text import format_value
-from specviz.drafters.base import Drafter
 from specviz.proof.same_text import promised
 
 
@@ -51,15 +50,6 @@ class Entry:
         return f"{builder.title} {of}{format_value(value)}"
 
     @property
-    def drafter(self) -> Drafter | None:
-        """The drafter; None if there is none."""
-        # A look-up drafts without a model, and plain decoding not at all.
-        reads = self.config.builder.reads_draft and not self.autoregressive
-        if reads:
-            return self.config.drafter
-        return None
-
-    @property
     def details(self) -> str:
         """Its rule, and the parameters of its tree that are not at their defaults, without what its
         name has."""
@@ -89,16 +79,16 @@ class Entry:
 def titles(entries: Sequence[Entry]) -> list[str]:
     """What each is called beside the others: its tree, with its drafter and its rule where that is
     what differs."""
-    drafters = {entry.drafter.name for entry in entries if entry.drafter}
+    drafters = {entry.config.drafter.name for entry in entries if not entry.autoregressive}
     trees = [entry.tree for entry in entries]
     named = []
     for entry in entries:
         # Only what tells them apart: the drafter where there are several, else the rule where two
         # have the same tree.
-        parts = [entry.tree]
-        if entry.drafter and len(drafters) > 1:
-            parts.append(entry.drafter.title)
-        elif trees.count(entry.tree) > 1:
-            parts.append(entry.config.verifier.title)
-        named.append(" · ".join(parts))
+        title = entry.tree
+        if len(drafters) > 1 and not entry.autoregressive:
+            title += f" · {entry.config.drafter.title}"
+        elif trees.count(title) > 1:
+            title += f" · {entry.config.verifier.title}"
+        named.append(title)
     return named

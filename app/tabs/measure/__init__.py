@@ -130,8 +130,8 @@ QUESTIONS = {
         "Which tree is fastest, with the target’s weights in memory or on disk?",
         "Predicted for the best of Sequoia's trees of each size: the tokens that a pass writes on "
         "average, divided by the time of a step, the draft's passes and the target's. A star marks "
-        f"the fastest size. Once {MACHINE} was measured, the answer for it is the fastest of the "
-        "trees that were timed. One prompt in Explore can be faster or slower than the average.",
+        "the fastest size. One prompt in Explore can be faster or slower than the average; the "
+        "last figure has the trees that were timed.",
     ),
     "acceptance": (
         "Accepted guesses",
@@ -205,15 +205,12 @@ def contents(temperature: float, result: MachineMeasurement | None) -> dict[str,
     acceptance = find_vector(VECTORS, recorded.RULE, temperature)
     at = f"temperature {temperature:g}"
     timed_at = timed.settings["temperature"]
-    # What was timed on this machine answers first, at its temperature.
-    here = points.get(HERE, ()) if timed_at == temperature else ()
-    fastest = plot("sizes", forecasts, here and {HERE: here})
 
     def card(cost: CostTable, answer: str, figure: go.Figure, source: str, at: str) -> Content:
         return Content(answer, figure, f"{recorded.source_of(cost)}, {source}, {at}")
 
     return {
-        "sizes": card(measured, fastest_tree(forecasts, here), fastest, source, at),
+        "sizes": card(measured, fastest_tree(forecasts), plot("sizes", forecasts), source, at),
         "acceptance": card(
             memory,
             accepted_by_rank(acceptance.plan),

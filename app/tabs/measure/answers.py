@@ -17,17 +17,12 @@ HOLDS = 0.25  # of the timed speedup: a prediction that is further off does not 
 WIDE = 64  # nodes at most, whose cost the answer names
 
 
-def fastest_tree(forecasts: dict[str, Forecast], timed: tuple[Point, ...] = ()) -> str:
-    """Which tree is fastest, in each place: as predicted, or on this machine of those that were
-    timed, with the slowest and the fastest prompt."""
+def fastest_tree(forecasts: dict[str, Forecast]) -> str:
+    """Which tree is predicted to be the fastest, in each place."""
     best = {}
     for place, predicted in forecasts.items():
         tree = predicted.best
         best[place] = (f"a tree of {tree.size} nodes", tree.speedup)
-    if timed:
-        first = max(timed, key=lambda point: point.measured)
-        words = f"a tree of {first.size} nodes (timed: {first.low:.1f} to {first.high:.1f})"
-        best[HERE] = (words, first.measured)
     return fastest_sentence(best)
 
 

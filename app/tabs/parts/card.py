@@ -7,15 +7,13 @@ from typing import NamedTuple
 import gradio as gr
 import plotly.graph_objects as go
 
-from specviz.view.export import to_csv
 from specviz.view.payload import page_json
 
 from .web import component
 
 WORDS = (
     '<section class="sv-card"><h2></h2>'
-    '<p class="sv-answer"></p><p class="sv-source"></p><p class="sv-read"></p>'
-    '<p class="sv-files sv-ui"></p></section>'
+    '<p class="sv-answer"></p><p class="sv-source"></p><p class="sv-read"></p></section>'
 )
 STATUS = (
     '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>'
@@ -39,14 +37,13 @@ class Content(NamedTuple):
 
 class Card:
     """A figure with the question that it answers, the answer, and how to read it; `name` is that of
-    its element and files."""
+    its element."""
 
     def __init__(self, name: str, question: str, explanation: str, content: Content) -> None:
-        self.name = name
         self.question = question
         self.explanation = explanation
         words, plot = self._values(content)
-        with gr.Column(elem_classes="sv-figure", elem_id=f"sv-figure-{name}") as self.column:
+        with gr.Column(elem_classes="sv-figure", elem_id=f"sv-figure-{name}"):
             self.words = component("card", WORDS, words)
             self.plot = gr.Plot(plot, show_label=False, container=False, elem_classes="sv-plot")
         self.outputs = [self.words, self.plot]  # what `fill` changes
@@ -60,8 +57,6 @@ class Card:
         words = {
             "title": self.question,
             "source": content.source,
-            # What is drawn, as numbers: a figure that one cannot check is a claim.
-            "file": {"label": "CSV", "name": f"{self.name}.csv", "text": to_csv(figure)},
             "answer": content.answer,
             "read": self.explanation,
         }

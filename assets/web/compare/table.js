@@ -35,12 +35,14 @@ export function writeTexts(root, columns, remarks) {
   const lines = remarks.map(({ letters, kind, text, position }) => {
     const line = make('li', text, { 'data-kind': kind });
     if (position === null) return line;
-    for (const { about, spans } of columns.filter(one => letters.includes(one.about.letter))) {
-      const token = spans.flat()[position]; // none where the text ended before
-      token?.classList.add('differs');
-      const piece = visible(token?.textContent ?? '');
-      line.append(make('span', ` ${about.letter} “${piece}”`, 'sv-apart'));
-    }
+    const pieces = columns
+      .filter(({ about }) => letters.includes(about.letter))
+      .map(({ about, spans }) => {
+        const token = spans.flat()[position]; // none where the text ended before
+        token?.classList.add('differs');
+        return `${about.letter} “${visible(token?.textContent ?? '')}”`;
+      });
+    line.append(make('span', ` ${pieces.join(', ')}`, 'sv-apart'));
     return line;
   });
   $('texts').replaceChildren(...lines);

@@ -2,7 +2,7 @@
 // as markup.
 
 import { publish } from '../base/bus.js';
-import { button, downloadFile, finder, query, queryAll } from '../base/dom.js';
+import { finder, query, queryAll } from '../base/dom.js';
 import { turnsPages } from '../base/page.js';
 import { termed } from '../base/terms.js';
 
@@ -13,13 +13,10 @@ const URGENT = ['error', 'impossible', 'lossy'];
 export function figureCard(element, value) {
   const card = JSON.parse(value);
   const $ = finder(element);
-  const { label, name, text } = card.file;
-  const look = { 'aria-label': `Download ${label} of: ${card.title}` };
   query(element, 'h2').textContent = card.title;
   $('answer').textContent = card.answer;
   $('source').textContent = card.source;
   $('read').replaceChildren(...termed(card.read));
-  $('files').replaceChildren(button(label, () => downloadFile(name, text), look));
 }
 
 /**
@@ -40,7 +37,7 @@ export function figurePages(element) {
   turnsPages(figures);
   for (const link of queryAll(document, '.sv-measure-list a')) {
     link.onclick = (/** @type {Event} */ event) => {
-      event.preventDefault(); // a fragment would be an address of its own, for Back
+      event.preventDefault(); // gradio's base address makes a fragment another page
       query(document, link.hash).scrollIntoView();
     };
   }

@@ -77,7 +77,7 @@ def figures(counts: Counts, speedup: PairedSpeedup | None = None) -> JsonObject:
 
 def measured(counts: Counts, speedup: PairedSpeedup | None) -> list[tuple[str, str, str]]:
     """A run in numbers: rows with a name, a value and a note below it."""
-    per_pass = acceptance = rate = factor = step = ("–", "")  # was not measured
+    per_pass = acceptance = rate = factor = plain = step = ("–", "")  # was not measured
     if counts.passes:
         per_pass = f"{counts.tokens_per_pass:.2f}", ""
     if counts.compared:
@@ -87,6 +87,7 @@ def measured(counts: Counts, speedup: PairedSpeedup | None) -> list[tuple[str, s
         rate = f"{counts.tokens_per_s:.1f}", ""
     if speedup is not None:
         factor = f"{speedup.speedup:.2f}×", speedup.spread
+        plain = f"{speedup.plain_tokens_per_s:.1f}", f"{speedup.date}, {speedup.machine}"
     if counts.seconds_per_step > 0:
         parts = counts.step_parts.items()
         note = " · ".join(f"{part} {1000 * seconds:.1f}" for part, seconds in parts)
@@ -97,6 +98,7 @@ def measured(counts: Counts, speedup: PairedSpeedup | None) -> list[tuple[str, s
         ("acceptance rate", *acceptance),
         ("tokens per second", *rate),
         ("speedup vs. plain decoding", *factor),
+        ("plain decoding, tokens per second", *plain),
         ("time per step after the first", *step),
     ]
 

@@ -82,12 +82,6 @@ export function turnsPages(box) {
   const back = () => turn(-1);
   const acts = { ' ': next, ArrowRight: next, PageDown: next, ArrowLeft: back, PageUp: back };
   keys(box, () => (presents() ? acts : {}));
-  function count() {
-    const [at, all] = [box.scrollTop, box.scrollHeight].map(y => Math.round(y / box.clientHeight));
-    box.dataset.page = `${at + 1} of ${all}`;
-  }
-  box.onscroll = count;
-  onResize(box, count);
   return turn;
 }
 

@@ -2,7 +2,7 @@
 // value is the strategy as text, such as "sequoia:size=16,depth=6", without the parameters that
 // have their defaults.
 
-import { make, queryAll, slider } from './dom.js';
+import { make, queryAll } from './dom.js';
 
 /**
  * @typedef {object} Field
@@ -106,37 +106,21 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
   };
 }
 
-/** A parameter with its inputs and what it means. @param {Field} field @param {string} value */
+/** A parameter with its input and what it means. @param {Field} field @param {string} value */
 function rowOf(field, value) {
   const help = make('small', field.help, { id: `sv-parameter-${++ids}` });
-  const inputs = inputsOf(field, value);
-  for (const input of inputs) {
-    const part = input.type === 'range' ? ', slider' : '';
-    input.setAttribute('aria-describedby', help.id);
-    input.setAttribute('aria-label', field.label + part);
-  }
-  return make('label', [make('span', field.label), ...inputs, help], 'sv-parameter');
+  const input = inputOf(field, value);
+  input.setAttribute('aria-describedby', help.id);
+  input.setAttribute('aria-label', field.label);
+  return make('label', [make('span', field.label), input, help], 'sv-parameter');
 }
 
-/**
- * The inputs of a parameter, one of which has its name; a number has a slider, too.
- * @param {Field} field
- * @param {string} value
- * @returns {HTMLInputElement[]}
- */
-function inputsOf({ name, type, options = [], min = 0, max = 1, step = 1, word }, value) {
+/** @param {Field} field @param {string} value */
+function inputOf({ name, type, options = [], min = 0, max = 1, step = 1, word }, value) {
   /** @type {any} */
   const box = make(type === 'choice' ? 'select' : 'input', options.map(text => new Option(text)));
   if (type === 'flag') Object.assign(box, { type: 'checkbox', checked: value === 'true' });
   if (type === 'number' && !word)
     Object.assign(box, { type, min, max, step: step === 1 ? 1 : 'any' });
-  Object.assign(box, { name, value });
-  if (type !== 'number') return [box];
-  const track = slider({ min, max, step, value: Number(value) }, at => {
-    box.value = at;
-  });
-  box.oninput = () => {
-    track.value = box.value;
-  };
-  return [track, box];
+  return Object.assign(box, { name, value });
 }

@@ -10,16 +10,15 @@ import { followTabs, openTab } from './address.js';
 /** @param {{ element: HTMLElement }} host */
 export function pageHeader({ element }) {
   query(element, '.sv-theme-button').onclick = () => document.body.classList.toggle('dark');
-  query(element, '.sv-present-button').onclick = () => present(!presents());
+  const button = query(element, '.sv-present-button');
+  button.onclick = () => {
+    present(!presents());
+    button.blur(); // space plays, as where the focus is nowhere
+  };
   closedByEscape(element, 'page', () => {
     const wasPresented = presents();
     present(false);
     return wasPresented;
-  });
-  // What was pressed would keep the keys of the picture, and a tab the tabs over it.
-  onPage(element, 'click', ({ target }) => {
-    if (!presents()) return;
-    target.closest?.('[role=tab], .sv-lessons-list button, .sv-present-button')?.blur();
   });
   onPage(element, 'fullscreenchange', () => {
     if (!document.fullscreenElement) present(false);

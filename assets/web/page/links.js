@@ -4,7 +4,6 @@
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
 import { FIRST } from './address.js';
-import { checkSumOf } from '../stage/share.js';
 
 const UNCHANGED = { __type__: 'update' }; // as gradio writes it
 
@@ -62,7 +61,9 @@ export function linkedControls(element, { tab, old, models, opening }, set) {
   }
 
   if ((old[name] || name) === tab && !request.has('lesson')) {
-    const isRun = tab === FIRST ? checkSumOf(location.search) !== null : request.has('prompt');
+    // "run" is of older links
+    const ofRun = request.has('again') || request.has('run');
+    const isRun = tab === FIRST ? ofRun : request.has('prompt');
     // a stranger's link loads no model of his own
     computes = isRun && models.includes(request.get('models') ?? models[0]);
     // In Explore once the stage shows what the page opens with: later, that would replace the run.

@@ -26,16 +26,13 @@ function exactness({ settings, lossy, declared }) {
  * @returns {Omit<Headline, 'stale'> | null}
  */
 export function headlineOf(run) {
-  const { figures, head, speedup, state, note, done, hasNextSeed } = run;
+  const { figures, head, speedup, state, note, done, origin } = run;
   if (state === 'loading') {
     return { strong: note, text: '', small: LOADED_APART, done };
   }
   if (!figures?.per_pass) return null;
   const timed = state === 'running' ? null : speedup;
-  // Its rounds do not agree on which is faster: a mean would claim to know.
-  const isOpen = Boolean(timed && timed.low <= 1 && timed.high >= 1);
-  const isVague = timed && (timed.rounds === 1 || timed.high > WIDE * timed.low);
-  const times = timed && `${isVague ? 'about ' : ''}${timesText(timed.speedup)}`;
+  const isVague = timed && timed.high > WIDE * timed.low;
   const slow = timed && timed.speedup < 1 ? slowReason(timed, figures) : '';
   const seed = new URLSearchParams(head.settings).get('seed');
   const perPass = `${figures.per_pass.toFixed(1)} tokens per target pass`;
@@ -44,15 +41,15 @@ export function headlineOf(run) {
     slow,
     timed && `${perPass} instead of 1`,
     timed && timed.speedup > figures.per_pass && 'timed without the first pass',
-    hasNextSeed && `run again with the next seed, ${seed}`,
     exactness(head),
     head.badge,
+    origin === 'run' && `seed ${seed}`,
   ];
   return {
-    strong: timed ? `${isOpen ? rangeText(timed) : times} ${FASTER}` : perPass,
+    strong: timed ? `${isVague ? 'about ' : ''}${timesText(timed.speedup)} ${FASTER}` : perPass,
     text: timed ? `, weights ${head.offload ? 'on disk' : 'in memory'}` : ' instead of 1',
     small: parts.filter(Boolean).join(' · '),
-    slow: slow !== '' || isOpen,
+    slow: Boolean(timed && timed.low < 1),
     refused: Boolean(head.in_memory),
   };
 }
@@ -66,6 +63,3 @@ function slowReason({ speedup }, { per_pass: perPass }) {
   const passes = ((perPass ?? 0) / speedup).toFixed(1);
   return `a step costs as much as ${passes} plain passes here`;
 }
-
-/** @param {Pick<PairedSpeedup, 'low' | 'high'>} against */
-const rangeText = ({ low, high }) => `${timesText(low)} to ${timesText(high)}`;

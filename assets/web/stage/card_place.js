@@ -24,11 +24,14 @@ const overlap = (a, b) =>
  * @param {Box} room
  */
 export function placeCard({ width, height }, node, path, others, room) {
-  const beside = [node.left, node.right - width, node.right + GAP, node.left - GAP - width];
-  const lefts = beside.map(left => Math.max(room.left, Math.min(left, room.right - width)));
-  const above = [node.top, ...path.map(({ top }) => top)].map(top => top - GAP - height);
-  const below = [node.bottom, ...path.map(({ bottom }) => bottom)].map(bottom => bottom + GAP);
-  const places = [...above, ...below, node.top, node.bottom - height].flatMap(top =>
+  const lefts = [node.left, node.right + GAP, node.left - GAP - width].map(left =>
+    Math.max(room.left, Math.min(left, room.right - width)),
+  );
+  const above = Math.min(...path.map(({ top }) => top));
+  const below = Math.max(...path.map(({ bottom }) => bottom));
+  const tops = [node.top, node.bottom - height, node.bottom + GAP, below + GAP];
+  tops.push(node.top - GAP - height, above - GAP - height);
+  const places = tops.flatMap(top =>
     lefts.map(left => ({ left, top, right: left + width, bottom: top + height })),
   );
   const costs = places.map(card => {

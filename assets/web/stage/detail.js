@@ -5,7 +5,7 @@ import { barTable, logPlace } from '../base/bars.js';
 import { visible } from '../base/text.js';
 import { ROWS } from '../base/words.js';
 
-const RACE = 'arrival times (log scale), the smallest wins';
+const RACE = 'arrival times in the race (log scale), the smallest wins';
 
 /**
  * The tables on a node, or on the token that the target adds.
@@ -14,50 +14,37 @@ const RACE = 'arrival times (log scale), the smallest wins';
  * @returns {HTMLElement[]}
  */
 export function detailOf(step, node) {
-  if (node === null) {
-    const here = step.detail[step.path.at(-1) ?? 0] ?? {};
-    return [
-      ...bars('distribution of this token', here.after, step.own),
-      ...races('race of this token', here.race, step.own),
-    ];
-  }
-  const here = step.detail[node] ?? {};
-  const above = step.detail[step.parents[node]] ?? {};
-  const own = step.tokens[node];
-  const parts = bars('before this try', here.tried, own);
-  if (here.race) parts.push(...races('race for the next token', here.race));
-  else parts.push(...races('the race here', above.race, own));
-  if (here.after) parts.push(...bars('distribution of the target’s next token', here.after));
-  else if (!here.tried)
-    parts.push(...bars('distribution of the target’s own token', above.after, own));
-  return parts;
+  const at = node ?? step.path.at(-1) ?? 0;
+  const own = node === null ? step.own : step.tokens[node];
+  const here = step.detail[at] ?? {};
+  const above = step.detail[step.parents[at]] ?? {};
+  return [
+    ...bars('before this try', node === null ? undefined : here.tried, own),
+    ...races(here.race ?? above.race, own),
+    ...bars('distribution of the target’s next token', here.after ?? above.after, own),
+  ];
 }
 
 /**
  * @param {string} caption
  * @param {Chart | undefined} chart
- * @param {number | null} [own] the token in question
+ * @param {number | null} own the token in question
  */
 function bars(caption, chart, own) {
   if (!chart) return [];
   const series = Object.keys(chart.rows).map(name => ({ name: ROWS[name] || name, kind: name }));
-  // a target that is sure of one token has no second
-  const rows = rowsOf(chart, own).filter(({ kind, values }) => {
-    return kind || values.some(value => value >= 1e-4);
-  });
-  return [barTable({ caption, series, rows })];
+  return [barTable({ caption, series, rows: rowsOf(chart, own) })];
 }
 
 /**
- * @param {string} caption
  * @param {Record<string, Chart> | undefined} columns
- * @param {number | null} [own]
+ * @param {number | null} own
  */
-function races(caption, columns = {}, own) {
+function races(columns = {}, own) {
   const times = Object.values(columns).flatMap(({ rows }) => rows.times);
   return Object.entries(columns).map(([name, chart]) =>
     barTable({
-      caption: `${caption}, ${name}: ${RACE}`,
+      caption: `${name}: ${RACE}`,
       series: [{ name: 'arrives', kind: name === 'target' ? 'run' : 'q', mark: true }],
       rows: rowsOf(chart, own),
       write: value => value.toPrecision(3),
@@ -66,7 +53,7 @@ function races(caption, columns = {}, own) {
   );
 }
 
-/** @param {Chart} chart @param {number | null} [own] */
+/** @param {Chart} chart @param {number | null} own */
 function rowsOf({ tokens, texts, rows }, own) {
   return tokens.map((token, at) => ({
     name: visible(texts[at]),

@@ -2,7 +2,7 @@
 // something else by now.
 
 import { publish, subscribe } from '../base/bus.js';
-import { button, fieldIn, make, query } from '../base/dom.js';
+import { fieldIn, query } from '../base/dom.js';
 import { closedByEscape } from '../base/escape.js';
 import { onPage } from '../base/page.js';
 import { sayTerms } from '../base/terms.js';
@@ -27,43 +27,29 @@ export function headline({ element }) {
   });
 }
 
-// What closes an opened part, by its position: whatever is pressed beside a drawer over the page,
-// Run above what stands in the page.
-/** @type {Record<string, string>} */
-const CLOSING = {
-  fixed: ':not(.sv-menu-of-pairs, .sv-menu-of-pairs *)',
-  relative: '.sv-ask > .primary',
-};
-
 /** A button that shows and hides another part. @param {{ element: HTMLElement }} host */
 export function opener({ element }) {
   const opens = query(element, 'button');
   const part = () => query(document, `#${opens.getAttribute('aria-controls')}`);
-  let isOpen = false;
+  const isOpen = () => opens.ariaExpanded === 'true';
 
   /** @param {boolean} now */
   function show(now) {
-    isOpen = now;
-    part().classList.toggle('sv-opened', isOpen);
-    opens.setAttribute('aria-expanded', isOpen);
-    if (!part().querySelector('.sv-drawer-close')) {
-      const look = { class: 'sv-drawer-close', 'aria-label': 'Close' };
-      const close = button('✕', () => show(false), look);
-      part().prepend(make('div', [close], 'sv-ui sv-drawer-corner'));
-    }
+    part().classList.toggle('sv-opened', now);
+    opens.ariaExpanded = now;
     dispatchEvent(new Event('resize')); // figures and trees have another width
   }
-  opens.onclick = () => show(!isOpen);
-  onPage(element, 'pointerdown', ({ target }) => {
-    if (!isOpen || part().contains(target) || element.contains(target)) return;
-    const closing = CLOSING[getComputedStyle(part()).position];
-    if (closing && target.matches(closing)) show(false);
+  opens.onclick = () => show(!isOpen());
+  onPage(element, 'click', ({ target }) => {
+    // What runs may stand below it, but not beside it.
+    const isBeside = isOpen() && getComputedStyle(part()).position === 'absolute';
+    if (isOpen() && !isBeside && target.matches('.sv-ask > .primary')) show(false);
   });
   closedByEscape(element, 'drawer', () => {
-    if (!isOpen) return false;
-    show(false);
+    const wasOpen = isOpen();
+    if (wasOpen) opens.click();
     opens.focus();
-    return true;
+    return wasOpen;
   });
 }
 
@@ -83,7 +69,6 @@ const SEED = '#sv-settings input[aria-label="Seed"]';
 export function freshness(element, changed, currentRun) {
   /** @type {Held | null} */
   let controls = null;
-  let hasNextSeed = false;
   let isAwaited = false; // since Run was pressed, until a run is put on the screen
   const box = () => fieldIn(PROMPT);
   onPage(element, 'input', ({ target }) => {
@@ -123,7 +108,6 @@ export function freshness(element, changed, currentRun) {
     if (run.origin !== 'run' || !isOver(run) || differs(run)) return;
     seed.value = String(Number(seed.value) + 1);
     seed.dispatchEvent(new Event('input', { bubbles: true }));
-    hasNextSeed = true;
   }
   // before gradio sees them
   for (const kind of ['click', 'keydown']) document.addEventListener(kind, advance, true);
@@ -155,12 +139,6 @@ export function freshness(element, changed, currentRun) {
     leave(run) {
       isAwaited = false;
       if (run.state === 'loading') takeStop(run);
-    },
-    /** Whether the run that begins has the next seed, asked once. */
-    takeNextSeed() {
-      const had = hasNextSeed;
-      hasNextSeed = false;
-      return had;
     },
   };
 }

@@ -12,9 +12,8 @@ export function runHistory() {
   return {
     runs,
     /**
-     * Takes a message; returns the run that it is about, the steps that are new, whether it begins
-     * a run that is computed and whether its run is to be on the screen. Null where the message is
-     * about no run that is listed.
+     * Takes a message; returns the run that it is about, the steps that are new and whether its
+     * run is to be on the screen. Null where the message is about no run that is listed.
      *
      * A late message of a run never replaces the run that a visitor has chosen since.
      * @param {Message} message
@@ -38,7 +37,7 @@ export function runHistory() {
       if (!run) return null;
       const steps = takeMessage(run, message);
       const isOnScreen = run === current || replaces(message, current, isAwaited);
-      return { run, steps, isBegun, isOnScreen };
+      return { run, steps, isOnScreen };
     },
   };
 }

@@ -1,5 +1,5 @@
-// What is known of a node: the fold under the tree with every number, and a card at the node itself
-// with the few that decided it.
+// What is known of a node: a card at the node itself with the few numbers that decided it, and the
+// fold under the tree with every number.
 
 import { make, query } from '../base/dom.js';
 import { short, visible } from '../base/text.js';
@@ -17,90 +17,64 @@ import { comparedTexts, comparedWith } from './sentences.js';
 
 /** @typedef {import('./card_place.js').Box} Box */
 
-
-/** The token of a node, or the target's own. @param {Step} step @param {number | null} node */
-const tokenOf = (step, node) =>
-  visible(node === null ? step.pieces[step.pieces.length - 1] : step.texts[node]);
-
-/** Its outcome, or what the target's own is. @param {Step} step @param {number | null} node */
-const outcomeOf = (step, node) => (node === null ? step.last : step.outcome[node]) ?? '';
-
 /** @param {Find} $ @param {Take} [take] */
 export function inspectorView($, take) {
   const fold = $('why-fold');
-  const token = query(fold, '.sv-token'); // the card at a node has one, too
+  const card = $('node-card');
   const lab = $('lab-button');
   /** @type {{ step?: Step, key?: string | null }} */
   let about = {};
+  query(card, 'button').onclick = () => {
+    fold.open = true;
+    fold.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
+  };
 
-  /** @param {Step} step @param {string | null} key @param {string} [rule] */
-  function show(step, key, rule) {
-    // what is read or selected here stays
-    if (step === about.step && key === about.key) return;
-    about = { step, key };
-    if (key === null) return clear();
+  /**
+   * @param {Step} step
+   * @param {string | null} key what is pointed at or picked
+   * @param {boolean} isPicked the card stays, so that its button can be reached
+   * @param {string} [rule]
+   */
+  function show(step, key, isPicked, rule) {
+    card.hidden = key === null;
+    card.classList.toggle('picked', isPicked);
+    // what is read or selected in the fold stays
+    const isOther = step !== about.step || (!card.hidden && key !== about.key);
+    if (isOther) {
+      about = { step, key };
+      if (key === null) clear();
+      else write(step, key, rule);
+    }
+    if (!card.hidden) place();
+  }
+
+  /** @param {Step} step @param {string} key @param {string} [rule] */
+  function write(step, key, rule) {
     const node = nodeOfKey(key);
-    token.textContent = tokenOf(step, node);
+    const outcome = query(card, 'b');
+    outcome.className = node === null ? step.last : step.outcome[node];
+    outcome.textContent = OUTCOMES[outcome.className];
+    const text = visible(node === null ? step.pieces[step.pieces.length - 1] : step.texts[node]);
+    for (const box of [card, fold]) query(box, '.sv-token').textContent = text;
+    query(card, 'dl').replaceWith(listOf(step, node));
     $('why').textContent = node === null ? OWN[step.last ?? ''] : step.sentences[step.why[node]];
     $('detail').replaceChildren(listOf(step, node), ...detailOf(step, node));
-    const open = take?.(step, key, rule) ?? null;
-    lab.hidden = !open;
-    lab.onclick = open;
+    lab.onclick = take?.(step, key, rule) ?? null;
+    lab.hidden = !lab.onclick;
   }
 
   function clear() {
     lab.hidden = true;
-    token.textContent = '';
+    query(fold, '.sv-token').textContent = '';
     $('why').textContent = 'Choose a node of the tree.';
     $('detail').replaceChildren();
   }
   clear();
 
-  return {
-    show,
-    /** Opens the fold and brings it into view. */
-    open() {
-      fold.open = true;
-      fold.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
-    },
-  };
-}
-
-/**
- * The card at a node: what it is and what decided it.
- * @param {Find} $
- * @param {() => void} openNumbers
- */
-export function nodeCard($, openNumbers) {
-  const card = $('node-card');
-  let nodeKey = '';
-  /** @type {Set<string>} */
-  let mustSee = new Set(); // keys of marks that it must not cover
-  query(card, 'button').onclick = openNumbers;
-
-  /**
-   * @param {Step} step
-   * @param {string | null} key
-   * @param {boolean} isPicked it stays, so that its button can be reached
-   */
-  function show(step, key, isPicked) {
-    card.hidden = true;
-    if (key === null) return;
-    const node = nodeOfKey(key);
-    card.hidden = false;
-    const outcome = query(card, 'b');
-    outcome.className = outcomeOf(step, node);
-    outcome.textContent = OUTCOMES[outcome.className];
-    query(card, '.sv-token').textContent = tokenOf(step, node);
-    query(card, 'dl').replaceWith(listOf(step, node));
-    card.classList.toggle('picked', isPicked);
-    nodeKey = key;
-    mustSee = new Set(['0', ...step.path, 'last'].map(String));
-    place(key);
-  }
-
-  /** Where it covers nothing of the path. @param {string} key */
-  function place(key) {
+  /** Puts the card where it covers nothing of the path. */
+  function place() {
+    const { step, key } = about;
+    const mustSee = new Set(['0', ...(step?.path ?? []), 'last'].map(String));
     const canvas = $('canvas').getBoundingClientRect();
     const node = $('svg').querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
     if (!node) return;
@@ -112,12 +86,12 @@ export function nodeCard($, openNumbers) {
       const box = part.getBoundingClientRect();
       (mustSee.has(part.dataset.key) ? path : others).push(box);
     }
-    const { left: start, right: end, top: high, bottom: low } = $('scroll').getBoundingClientRect();
+    const scroll = $('scroll').getBoundingClientRect();
     const room = {
-      left: start,
-      right: end,
-      top: Math.max(0, high),
-      bottom: Math.min(innerHeight, low),
+      left: scroll.left,
+      right: scroll.right,
+      top: Math.max(0, scroll.top),
+      bottom: Math.min(innerHeight, scroll.bottom),
     };
     const size = card.getBoundingClientRect();
     const { left, top } = placeCard(size, node, path, others, room);
@@ -128,7 +102,7 @@ export function nodeCard($, openNumbers) {
     card.hidden = true;
   };
   // A longer sentence makes the box lower; the tree in it is drawn again before the next frame.
-  const follow = () => card.hidden || place(nodeKey);
+  const follow = () => card.hidden || place();
   new ResizeObserver(() => requestAnimationFrame(follow)).observe($('scroll'));
   return { show };
 }

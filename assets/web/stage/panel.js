@@ -18,13 +18,12 @@ const NUMBERS = ['temperature', 'max_new_tokens', 'seed'];
 /**
  * @param {Find} $
  * @param {import('./run.js').Run} run
- * @param {string | null} first what matters more than the run's state
  */
-export function writeTitle($, run, first) {
+export function writeTitle($, run) {
   const { head, same = { kind: '', text: '' } } = run;
   const parts = [head.badge, head.title, head.pair, head.lossy].filter(Boolean);
   sayTerms($('about-run'), parts.join(' · '));
-  say($('state'), first || stateText(run));
+  say($('state'), stateText(run));
   $('state').dataset.state = run.state;
   $('svg').dataset.of = run.origin;
   $('same').hidden = !same.text;
@@ -46,13 +45,9 @@ export function writeRuns($, runs, current, show) {
   if (box.hidden) return;
   const all = listed.map(factsOf);
   const texts = listed.map(({ figures, speedup }, i) => {
-    const own = Object.entries(all[i]).filter(([name, fact]) => {
-      return fact && all.some(others => others[name] !== fact);
-    });
-    const result = speedup
-      ? `${timesText(speedup.speedup)}×`
-      : `${figures?.per_pass?.toFixed(1)} a pass`;
-    return [result, ...own.map(([, fact]) => fact)].join(', ');
+    const own = all[i].filter(fact => all.some(others => !others.includes(fact)));
+    const perPass = `${figures?.per_pass?.toFixed(1)} a pass`;
+    return [speedup ? `${timesText(speedup.speedup)}×` : perPass, ...own].join(', ');
   });
   const written = `${texts.join('|')} ${listed.indexOf(current)}`;
   if (box.dataset.texts === written) return; // a button that has the focus stays
@@ -68,18 +63,11 @@ export function writeRuns($, runs, current, show) {
 
 /** In what a run may differ from another, in words. @param {import('./run.js').Run} run */
 function factsOf({ head, models, weights }) {
-  const facts = /** @type {Record<string, string | undefined>} */ ({
-    model: head.pair?.split(',')[0] ?? models, // as the menu has it
-    weights,
+  const settings = [...new URLSearchParams(head.settings)].map(([name, value]) => {
+    const [start] = value.split(','); // a strategy with its first number
+    return /^[a-z]/.test(start) ? start : `${name.replaceAll('_', ' ')} ${start}`;
   });
-  for (const [name, value] of new URLSearchParams(head.settings)) {
-    const strategy = value.match(/^[a-z][\w-]*|(?<==)[^,]*/g) ?? []; // its name, and its numbers
-    const number = `${name.replaceAll('_', ' ')} ${value}`;
-    facts[name] = strategy.length ? strategy.slice(0, 2).join(' ') : number;
-  }
-  if (head.recorded) facts.recorded = 'recorded';
-  facts.prompt = `“${head.prompt}”`; // last, since it is long
-  return facts;
+  return [models, weights, ...settings, head.badge, `“${head.prompt}”`].filter(Boolean);
 }
 
 /**
@@ -99,7 +87,7 @@ function comparison([first, second]) {
       else if (NUMBERS.includes(name)) link.set(name, value);
     }
   }
-  return [Object.assign(make('a', 'Compare the last two'), { href: `?${link}` })];
+  return [Object.assign(make('a', 'Compute the last two again in Compare'), { href: `?${link}` })];
 }
 
 /** @param {import('./run.js').Run} run */
@@ -113,14 +101,8 @@ function stateText({ state, note, steps, figures }) {
 }
 
 /** @param {Find} $ @param {import('./run.js').Run} run */
-export function writeMeasures($, { figures, head, speedup }) {
-  const rows = [...(figures?.table ?? [])];
-  if (speedup) {
-    const plain = `${speedup.plain_tokens_per_s.toFixed(1)} tokens per second`;
-    const when = head.recorded ? `${speedup.date}, ${speedup.machine}` : '';
-    rows.push(['plain decoding, timed in turns', plain, when]);
-  }
-  const cells = rows.flatMap(([name, value, note]) => [
+export function writeMeasures($, { figures }) {
+  const cells = (figures?.table ?? []).flatMap(([name, value, note]) => [
     make('dt', name),
     make('dd', note ? `${value} (${note})` : value),
   ]);
@@ -144,12 +126,9 @@ export function writeLegend($, step, { phase, later, lastNode }) {
   for (const item of queryAll($('legend'), '[data-outcome]')) {
     const { outcome } = item.dataset;
     const count = item.querySelector('b');
+    item.hidden = RARE.includes(outcome) && !step.outcome.includes(outcome);
     if (count) count.textContent = outcomes.filter(other => other === outcome).length;
-    // the target's own token is drawn last; its place among the others is free until then
-    item.style.visibility = count || phase === 4 ? '' : 'hidden';
-    // what is rare is listed where it occurs
-    if (!count) item.hidden = outcome !== step.last;
-    else item.hidden = RARE.includes(outcome) && !step.outcome.includes(outcome);
+    else item.hidden = phase < 4 || outcome !== step.last; // the target's own token is drawn last
   }
 }
 

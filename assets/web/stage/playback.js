@@ -129,9 +129,6 @@ export function playback(element, { steps, running, changed }) {
     get playing() {
       return frames.playing;
     },
-    get resting() {
-      return frames.at === all.length - 1;
-    },
     reset,
     open,
     /**

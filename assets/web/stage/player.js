@@ -1,7 +1,7 @@
 // Plays a run: draws the frame of the step at hand and writes text, numbers and legend around it.
 // Messages are what specviz/view/payload.py writes.
 
-import { finder, say as write } from '../base/dom.js';
+import { finder, say } from '../base/dom.js';
 import { onceAFrame } from '../base/page.js';
 import { placeIn, placeText } from '../base/place.js';
 import { follow, spansOf } from '../base/ribbon.js';
@@ -10,7 +10,7 @@ import { treeView } from '../tree/view.js';
 import { headlineOf } from './beside_plain.js';
 import { isDecided } from './frames.js';
 import { runHistory } from './history.js';
-import { inspectorView, nodeCard } from './inspector.js';
+import { inspectorView } from './inspector.js';
 import { drawLegend, writeLegend, writeMeasures } from './panel.js';
 import { writeRuns, writeTitle, writeWhose } from './panel.js';
 import { playback } from './playback.js';
@@ -18,7 +18,6 @@ import { playerControls } from './player_controls.js';
 import { isOver } from './run.js';
 import { saving } from './save.js';
 import { nodeSentence } from './sentences.js';
-import { checkSumOf, compared } from './share.js';
 
 /** @typedef {import('../base/place.js').Place} Place */
 /** @typedef {import('./frames.js').Frame} Frame */
@@ -43,8 +42,6 @@ import { checkSumOf, compared } from './share.js';
 /** @param {HTMLElement} element where stage.html is @param {Around} [around] */
 export function runPlayer(element, around = {}) {
   const $ = finder(element);
-  /** @param {string} text */
-  const say = text => write($('live'), text);
   const schedule = onceAFrame(render);
   const fresh = around.freshness?.(element, schedule, () => run);
   const history = runHistory();
@@ -52,13 +49,10 @@ export function runPlayer(element, around = {}) {
   /** @type {HTMLElement[][]} */
   let spans = [];
   let { request = null } = around; // until a visitor goes elsewhere
-  let arrived = false;
   /** @type {Run | null} */
   let addressed = null; // the run that the address of the page opens
-  const shared = checkSumOf(location.search); // of the run that a link is about
   let drawn = ''; // the phase on the screen
   const inspector = inspectorView($, around.take);
-  const card = nodeCard($, inspector.open);
   const tree = treeView($('svg'), { inspect, pick });
   const position = playback(element, {
     steps: () => run.steps,
@@ -67,7 +61,6 @@ export function runPlayer(element, around = {}) {
   });
   saving(element, around, {
     current: () => ({ run, step: run.steps[position.current] }),
-    say,
     replace,
   });
   const { move = position.move } = around;
@@ -81,7 +74,6 @@ export function runPlayer(element, around = {}) {
     const phase = fresh && !run.name ? 1 : 3; // all of a step for a visitor who comes
     run = other;
     spans = [];
-    arrived = false;
     position.reset();
     tree.clear();
     $('ribbon').replaceChildren($('prompt'));
@@ -102,7 +94,6 @@ export function runPlayer(element, around = {}) {
     const message = JSON.parse(text);
     const change = history.take(message, run, fresh?.awaits(message));
     if (!change) return;
-    if (change.isBegun) change.run.hasNextSeed = fresh?.takeNextSeed() ?? false;
     if (!change.isOnScreen) return schedule(); // its button among the last runs
     if (change.run === run) change.steps.forEach(writeStep);
     else put(change.run);
@@ -111,12 +102,10 @@ export function runPlayer(element, around = {}) {
     schedule();
   }
 
-  /** Goes where the link of the page leads, once the run that it means is that far. */
+  /** Goes where the link of the page leads, once the run that it means is whole. */
   function arrive() {
-    if (arrived || !request || request.of !== run.origin || !run.steps.length) return;
-    if (request.index >= run.steps.length && !isOver(run)) return;
+    if (request?.of !== run.origin || !isOver(run) || !run.steps.length) return;
     const place = placeIn(run.steps, request);
-    arrived = true; // once a run: while controls follow a link, its picture may come and go
     show(place.index, place.key);
   }
 
@@ -129,7 +118,7 @@ export function runPlayer(element, around = {}) {
   // ---- drawing ----
 
   function render() {
-    const { current, frame, playing } = position;
+    const { current, frame } = position;
     const step = run.steps[current];
     if (drawn !== position.phase) tree.select(null);
     drawn = position.phase;
@@ -141,7 +130,6 @@ export function runPlayer(element, around = {}) {
     follow($('ribbon'), spans, current, count);
     writeLegend($, step, frame);
     inspect();
-    if (!position.following && (!playing || frame.phase === 4)) say(frame.text);
   }
 
   /** The words and numbers of the whole run. */
@@ -149,6 +137,7 @@ export function runPlayer(element, around = {}) {
     const content = headlineOf(run);
     if (content) around.headline?.({ ...content, stale: fresh?.stale(run) ?? '' });
     $('ribbon').dataset.grows = position.following;
+    $('caption').ariaLive = position.following ? 'off' : 'polite'; // what streams is too fast
     writeAddress();
     writeRuns($, history.runs, run, other => {
       put(other);
@@ -156,7 +145,7 @@ export function runPlayer(element, around = {}) {
       schedule();
     });
     writePrompt($, run.head);
-    writeTitle($, run, compared(run, shared));
+    writeTitle($, run);
     writeMeasures($, run);
     writeWhose($, run);
   }
@@ -177,10 +166,10 @@ export function runPlayer(element, around = {}) {
     if (!step || !frame) return;
     const { over, selected } = tree;
     const key = (isDecided(step, frame, over) && over) || selected;
-    inspector.show(step, key ?? frame.at?.toString() ?? null, run.head.rule);
     sayTerms($('caption'), key === null ? frame.text : nodeSentence(step, key));
     around.onPlace?.(placeText(position.current, key), key === selected);
-    card.show(step, key, key === selected); // last, since a longer sentence moves the tree
+    // last, since a longer sentence moves the tree
+    inspector.show(step, key, key === selected, run.head.rule);
   }
 
   /** @param {string | null} key @param {boolean} [scroll] to it */
@@ -189,7 +178,6 @@ export function runPlayer(element, around = {}) {
     if (!isDecided(step, position.frame, key)) show(position.current);
     tree.select(key, scroll);
     inspect();
-    if (key !== null) say(nodeSentence(step, key));
   }
 
   /** A step and a node of it, at rest. @param {number} index @param {string | null} [key] */
@@ -215,7 +203,7 @@ export function runPlayer(element, around = {}) {
  * @param {Run['head']} head
  */
 function writePrompt($, { prompt = '', chat = false }) {
-  for (const place of ['asked', 'prompt']) write($(place), prompt);
+  for (const place of ['asked', 'prompt']) say($(place), prompt);
   $('prompt').classList.toggle('chat', chat);
 }
 

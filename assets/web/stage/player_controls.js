@@ -29,12 +29,9 @@ export function playerControls(element, { tree, position, show, pick, move }) {
   onToken($('ribbon'), show);
 
   closedByEscape(query(element, '.sv'), 'card', () => {
-    // Presented, only a card is closed before that ends.
-    if (presents() && !query(element, '.sv-node-card').checkVisibility()) return false;
-    if (tree.selected !== null) pick(null);
-    else if (position.resting) return false;
-    else position.rest();
-    return true;
+    const isPicked = tree.selected !== null;
+    if (isPicked) pick(null);
+    return isPicked;
   });
 
   /** @param {KeyboardEvent} event */
@@ -42,7 +39,6 @@ export function playerControls(element, { tree, position, show, pick, move }) {
     // else the page scrolls
     const inTree = target === $('svg') || tree.selected !== null;
     return {
-      ...Object.fromEntries([1, 2, 3, 4].map(phase => [phase, () => position.play(phase)])),
       ArrowLeft: acts.back,
       ArrowRight: acts.forward,
       ...(presents() && { PageUp: acts.back, PageDown: acts.forward }), // of a lecturer's clicker

@@ -61,9 +61,8 @@ export function promptHelp(element, { prompt, examples }, first, preparing, pres
   async function follow() {
     const { text, done, instead } = JSON.parse((await preparing?.({})) ?? '{}');
     $('preparing').hidden = !text;
-    if (text) say($('preparing-text'), text);
+    say($('preparing-text'), text ?? '');
     $('progress').hidden = Boolean(instead);
-    $('progress').toggleAttribute('value', typeof done === 'number');
     if (done) $('progress').value = done;
     if (text && !instead) setTimeout(follow, LOOK);
     if (instead && chosen !== instead && !location.search.includes('prompt='))

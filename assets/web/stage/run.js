@@ -21,7 +21,6 @@ export function emptyRun(name = '') {
     // how far that is, once the run itself is whole
     timing: /** @type {Message['timing']} */ (undefined),
     show: 0, // the step to open it at
-    hasNextSeed: false, // whether it repeats the run before with the next seed
   };
 }
 
@@ -56,12 +55,9 @@ export function takeStop(run) {
   run.state = run.state === 'running' && !wasTimed ? 'stopped' : 'done';
   run.note = '';
   if (wasTimed) {
-    const rounds = `${wasTimed.done} of ${wasTimed.of} rounds`;
-    run.note = `Whole run; the comparison with plain decoding was stopped after ${rounds}.`;
+    run.note = 'Whole run; its timing was stopped.';
   }
-  if (run.same?.kind === 'checking') {
-    run.same = { kind: 'stopped', text: 'Comparison with plain decoding stopped.' };
-  }
+  if (run.same?.kind === 'checking') run.same = undefined;
 }
 
 /** @param {Pick<Run, 'steps'>} run @param {Sent} sent */

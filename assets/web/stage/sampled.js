@@ -2,7 +2,7 @@
 // their exact probabilities. Texts come from models, so they only become text nodes.
 
 import { barTable } from '../base/bars.js';
-import { query } from '../base/dom.js';
+import { finder, query } from '../base/dom.js';
 import { menu } from '../base/page.js';
 import { visible } from '../base/text.js';
 
@@ -24,56 +24,49 @@ const grouped = number => number.toLocaleString('en');
  * @param {() => void} ask
  */
 export function sampledTexts(element, { stop }, ask) {
-  const start = query(element, '.sv-sampled-start');
-  const stopping = query(element, '.sv-sampled-stop');
-  const status = query(element, '.sv-sampled-count');
+  const $ = finder(element, 'sv-sampled-');
   menu(query(element, 'details')); // it lies over the page
-  let busy = false;
-  let count = ''; // of the runs so far
-  start.onclick = () => {
+  $('start').onclick = () => {
     set(true);
-    status.textContent = 'waiting';
+    $('count').textContent = 'waiting';
     ask();
   };
-  stopping.onclick = () => document.getElementById(stop)?.click();
+  $('stop').onclick = () => document.getElementById(stop)?.click();
 
-  /** @param {boolean} now */
-  function set(now) {
-    busy = now;
-    start.hidden = now;
-    stopping.hidden = !now;
+  /** @param {boolean} isBusy */
+  function set(isBusy) {
+    $('start').hidden = isBusy;
+    $('stop').hidden = !isBusy;
   }
 
-  /** @param {string} text a message */
-  return text => {
-    if (!text) return;
+  /** @param {string} message */
+  return message => {
+    if (!message) return;
     /** @type {Message} */
-    const message = JSON.parse(text);
-    if (message.state === 'stopped' && !busy) return; // something else was stopped
-    set(message.state === 'running');
-    if (message.pieces) {
-      const { pieces, speculated = [], plain = [], exact = [], runs: done = 0, of = 0 } = message;
-      count = `${grouped(done)} of ${grouped(of)} runs`;
-      status.textContent = count + message.left;
-      query(element, '.sv-sampled-about').textContent = message.about || '';
-      query(element, '.sv-sampled-table').replaceChildren(
-        barTable({
-          caption: 'how often a run wrote these two tokens',
-          write: percent,
-          series: [
-            { name: 'speculation', kind: 'run' },
-            { name: 'plain decoding', kind: 'plain' },
-            { name: 'exact', kind: 'exact', mark: true },
-          ],
-          rows: pieces.map((piece, i) => ({
-            name: piece ? visible(piece) : 'all others',
-            kind: piece ? '' : 'rest',
-            values: [speculated[i] / Math.max(1, done), plain[i] / Math.max(1, done), exact[i]],
-          })),
-        }),
-      );
-    }
-    if (message.state === 'stopped') status.textContent = `${count}, stopped`;
-    if (message.text) query(element, '.sv-sampled-text').textContent = message.text;
+    const { state, text, about = '', left = '', pieces, ...counts } = JSON.parse(message);
+    const { speculated = [], plain = [], exact = [], runs: done = 0, of = 0 } = counts;
+    if (state === 'stopped' && $('stop').hidden) return; // something else was stopped
+    set(state === 'running');
+    $('left').textContent = state === 'stopped' ? ', stopped' : left;
+    if (text) $('text').textContent = text;
+    if (!pieces) return;
+    $('count').textContent = `${grouped(done)} of ${grouped(of)} runs`;
+    $('about').textContent = about;
+    $('table').replaceChildren(
+      barTable({
+        caption: 'how often a run wrote these two tokens',
+        write: percent,
+        series: [
+          { name: 'speculation', kind: 'run' },
+          { name: 'plain decoding', kind: 'plain' },
+          { name: 'exact', kind: 'exact', mark: true },
+        ],
+        rows: pieces.map((piece, i) => ({
+          name: piece ? visible(piece) : 'all others',
+          kind: piece ? '' : 'rest',
+          values: [speculated[i] / Math.max(1, done), plain[i] / Math.max(1, done), exact[i]],
+        })),
+      }),
+    );
   };
 }

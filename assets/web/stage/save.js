@@ -1,11 +1,10 @@
-// The menu "Save" and the button "Open": a run as JSON or as a page that plays offline, the picture
-// as SVG or PNG, and a run that somebody saved, chosen or dragged in.
+// The menu "Save": a run as JSON or as a page that plays offline, the picture as SVG or PNG, and a
+// run that somebody saved.
 
 import { copyText, downloadFile, finder, queryAll } from '../base/dom.js';
-import { menu, onPage } from '../base/page.js';
+import { menu } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { showCode } from './qr.js';
-import { isBusy } from './run.js';
 import { commandOf, pythonOf, runLink } from './share.js';
 
 const WHOLE = ['json', 'html']; // what the server makes of a whole run
@@ -34,14 +33,14 @@ async function sendFile(file) {
  * @property {Ask} [save]
  * @property {number} [most] the size in bytes above which a file is not even read; without it none
  *   is
- * @property {Ask} [code] the squares of a QR code, where a link can open a run
+ * @property {Ask} [code] the picture of a QR code, where a link can open a run
  */
 
 /**
  * @param {HTMLElement} element
  * @param {Server} server
  * @param {{ current: () => { run: import('./run.js').Run, step: Step | undefined },
- *   say: (text: string) => void, replace: (text: string) => void }} stage
+ *   replace: (text: string) => void }} stage
  */
 export function saving(element, server, stage) {
   const $ = finder(element);
@@ -59,12 +58,12 @@ export function saving(element, server, stage) {
     $('kept').hidden = !text;
     $('kept').dataset.done = done;
     $('kept').textContent = text;
+    if (done) setTimeout(() => announce(''), 4000);
   }
 
   /** @param {string} text @param {string} what */
   async function copy(text, what) {
     announce(await copyText(text, what), true);
-    setTimeout(() => announce(''), 4000);
   }
 
   // ---- saving ----
@@ -79,8 +78,8 @@ export function saving(element, server, stage) {
     if (LINKS.includes(kind)) {
       if (!hasLink) return announce(NO_LINK);
       if (kind === 'link') return copy(link, 'Link');
-      const { error, rows } = JSON.parse(await code({ link }));
-      return error ? announce(error) : showCode($('qr'), rows, link);
+      const { error, image } = JSON.parse(await code({ link }));
+      return error ? announce(error) : showCode($('qr'), image, link);
     }
     if (kind === 'python') return copy(pythonOf(run), 'Python');
     if (kind === 'command') return copy(commandOf(run), 'Command');
@@ -93,7 +92,7 @@ export function saving(element, server, stage) {
       .filter(Boolean)
       .join(' · ');
     const legends = [
-      element.querySelectorAll('.sv-legend > [data-outcome]:not([hidden], [style*=hidden])'),
+      element.querySelectorAll('.sv-legend > [data-outcome]:not([hidden])'),
       element.querySelectorAll('.sv-whose:not([hidden]) > span'),
     ];
     const picture = pictureOf({ svg: $('svg'), paper: $('canvas'), legends }, caption);
@@ -104,25 +103,19 @@ export function saving(element, server, stage) {
   /** @param {string} name @param {string | Blob} content */
   function download(name, content) {
     downloadFile(name, content);
-    stage.say(`${name} saved.`);
+    announce(`${name} saved.`, true);
   }
 
   // ---- opening ----
 
-  let latest = 0;
-
   /** @param {File} file */
   async function open(file) {
-    const isComputed = isBusy(stage.current().run);
-    if (isComputed) return announce('A run is in progress. Stop it before you open another.');
     if (file.size > most) {
       return announce(`The limit is ${most / 1e6} MB. For larger runs use specviz replay.`);
     }
     announce('');
-    const number = ++latest;
     try {
       const text = await sendFile(file);
-      if (number !== latest) return; // a later file was opened meanwhile
       const { error } = JSON.parse(text);
       if (error) announce(error);
       else stage.replace(text);
@@ -137,14 +130,4 @@ export function saving(element, server, stage) {
     if (input.files.length) open(input.files[0]);
     input.value = ''; // so that the same file can be chosen again
   };
-  /** Anywhere on the page: beside it, the browser would leave the page. @param {DragEvent} event */
-  function onDrag(event) {
-    const { types = [], files = [] } = event.dataTransfer ?? {};
-    const carries = most > 0 && $('canvas').offsetParent !== null && types.includes('Files');
-    element.classList.toggle('dropping', event.type === 'dragover' && carries);
-    if (!carries) return;
-    event.preventDefault();
-    if (event.type === 'drop' && files.length) open(files[0]);
-  }
-  for (const kind of ['dragover', 'dragleave', 'drop']) onPage(element, kind, onDrag);
 }

@@ -113,17 +113,14 @@ function turnOf(turn, siblings) {
  * @param {number} node
  */
 function comparedOf(step, node) {
-  const { p, q, isLeft, withoutTried } = comparedWith(step, node);
+  const { p, q, isLeft } = comparedWith(step, node);
   if (p === null || q === null) return { compared: '', enough: '' };
-  const own = withoutTried ? 'without what was tried' : 'q =';
-  const left = `After the rejection the target’s residual gives it ${short(p)}, the draft ${own}`;
-  const enough = isLeft ? ', since the first is not smaller' : ', since p ≥ q';
-  return {
-    compared: isLeft
-      ? `${left} ${short(q)}`
-      : `The draft gave it q = ${short(q)}, the target p = ${short(p)}`,
-    enough: p >= q ? enough : '',
-  };
+  if (isLeft) {
+    const left = `After the rejection the target’s residual gives it ${short(p)}`;
+    return { compared: `${left}, the draft ${short(q)}`, enough: '' };
+  }
+  const compared = `The draft gave it q = ${short(q)}, the target p = ${short(p)}`;
+  return { compared, enough: p >= q ? ', since p ≥ q' : '' };
 }
 
 /**
@@ -153,12 +150,7 @@ export function nodeSentence(step, key) {
     return `${own}, ${OUTCOMES[step.last ?? '']}. ${OWN[step.last ?? '']}`;
   }
   if (isTried(step.outcome[node])) return trySentence(step, node);
-  const why = step.sentences[step.why[node]];
-  const outcome = OUTCOMES[step.outcome[node]];
-  if (!why.toLowerCase().startsWith(outcome)) {
-    return `${quoted(step.texts[node])}, ${outcome}. ${why}`;
-  }
-  return `${quoted(step.texts[node])} was ${why[0].toLowerCase()}${why.slice(1)}`;
+  return `${quoted(step.texts[node])}. ${step.sentences[step.why[node]]}`;
 }
 
 /** What the whole tree is and what its builder recorded about it. @param {Step} step */

@@ -1,5 +1,5 @@
 // A link to what is seen: its settings and the step on the screen. Whoever opens it sees the same
-// recording, or the run computed again and, by a check sum, whether its text is the same.
+// recording, or the run computed again.
 
 import { placeText } from '../base/place.js';
 
@@ -7,20 +7,6 @@ import { placeText } from '../base/place.js';
 
 // What the page calls pairs that have no name elsewhere.
 const SHIPPED = ['tales', 'toy', 'This pair'];
-
-/** A check sum of the text of a run (FNV-1a, 32 bits). @param {Pick<Run, 'steps'>} run */
-export function checkSum({ steps }) {
-  let sum = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(steps.map(step => step.pieces.join('')).join('')))
-    sum = Math.imul(sum ^ byte, 0x01000193);
-  return (sum >>> 0).toString(16).padStart(8, '0');
-}
-
-/** The check sum in an address, or null where it holds none. @param {string} search */
-export function checkSumOf(search) {
-  const value = new URLSearchParams(search).get('run') || '';
-  return /^[0-9a-f]{8}$/.test(value) ? value : null;
-}
 
 /**
  * @param {Run} run
@@ -37,24 +23,11 @@ export function runLink(run, current, address) {
     prompt,
     ...(models && { models }),
     ...(weights && { weights }),
-    ...(isRecorded ? { picture: origin } : { run: checkSum(run) }),
+    ...(isRecorded ? { picture: origin } : { again: '1' }),
   });
   link.search = `?${request}&${settings}&${placeText(current, null)}`;
   link.hash = '';
   return link.href;
-}
-
-/**
- * How a run compares with the one that a link is about; null until it is over.
- * @param {Run} run
- * @param {string | null} expected
- */
-export function compared(run, expected) {
-  const isWhole = run.state === 'done' && run.steps.length > 0;
-  if (!expected || !isWhole || run.origin !== 'run') return null;
-  return checkSum(run) === expected
-    ? 'Same text as the shared run.'
-    : 'Not the text of the shared run: another version, model pair or number format.';
 }
 
 /**

@@ -100,7 +100,7 @@ export function stage({ element, server, values }, { most }) {
     most,
     take: opensInLab,
     freshness,
-    request: placeOf(location.search, false),
+    request: placeOf(location.search),
     headline(content) {
       // What was not asked for does not play on, but may be played.
       if (content.stale && !wasStale) player.position.rest();

@@ -59,13 +59,10 @@ def _lesson(name: str) -> str:
     for recording, trace in zip(this.recordings, recorded, strict=True):
         message = json.loads(recorded_message(trace, f"{name}, {recording.name}"))
         runs.append({"label": recording.label, "message": message})
-    pictures = [*runs, *(figure._asdict() for figure in facts.figures)]
-    places = {"opens": facts.opens._asdict(), "shows": facts.shows._asdict()}
-    return codec.dumps(
-        text_of(name, facts.values)._asdict()
-        | places
-        | {"name": name, "timed": this.timed, "pictures": pictures}
-    )
+    pictures = [*runs, *facts.figures]
+    places = {"opens": facts.opens, "shows": facts.shows}
+    text = text_of(name, facts.values)._asdict()
+    return codec.dumps(text | places | {"pictures": pictures})
 
 
 def read(this: Lesson) -> list[Trace]:

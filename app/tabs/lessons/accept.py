@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from specviz.config.run_config import RunConfig
-from specviz.sampling.distributions import residual
 
 from ...service.pair_ref import SMOLLM2
 from .lesson import Facts, Lesson, Place, Recording, best_step, nodes_with, quote, readable
@@ -15,9 +12,6 @@ QUESTION = "Why do we have seasons?"
 CHAIN = RunConfig(
     QUESTION, "chain:depth=4", "speculative-sampling", temperature=0.8, drafter="eagle"
 )
-# The answer's example.
-P = np.array([0.7, 0.3])
-Q = np.array([0.5, 0.5])
 
 
 def facts(trace):
@@ -47,7 +41,7 @@ def facts(trace):
         "kept_coin": accepting.coin[shows[1]],
         "kept_prob": accepting.accept_prob[shows[1]],
     }
-    return Facts(values | example(), opens=Place(step.index, node), shows=Place(*shows))
+    return Facts(values, opens=Place(step.index, node), shows=Place(*shows))
 
 
 def clearness(step):
@@ -63,19 +57,6 @@ def clearness(step):
     if is_clear and readable(step.texts[node], step.emitted_texts[-1]):
         return margin
     return 0
-
-
-def example():
-    """What would be written if the token after a rejection came from p, and what is written."""
-    accepted = np.minimum(P, Q)
-    rejected = 1 - accepted.sum()
-    return {
-        "example_p": f"{P[0]:g} and {P[1]:g}",
-        "example_q": f"{Q[0]:g} and {Q[1]:g}",
-        "example_rejected": rejected,
-        "example_wrong": (accepted + rejected * P)[0],
-        "example_right": (accepted + rejected * residual(P, Q))[0],
-    }
 
 
 LESSON = Lesson("accept", (Recording("chain", "A chain", CHAIN),), facts, target=SMOLLM2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from statistics import mean
 
 from specviz.base.codec import JsonObject
@@ -16,7 +17,6 @@ from .lesson import (
     Recording,
     best_step,
     children,
-    count,
     quote,
     readable,
 )
@@ -46,26 +46,21 @@ HEADS = RunConfig(
 
 def facts(mixed, heads, block):
     step = best_step(mixed.steps, lambda step: len(found_in_library(step)))
-    twins = best_step(heads.steps, lambda step: bool(twin_nodes(step)) + len(step.path))
-    if step is None or twins is None or not twin_nodes(twins):
+    # What heads draft does not depend on the guess before it, what a block drafts does.
+    twins = first_pair(heads, equal=True)
+    differing = first_pair(block, equal=False)
+    if step is None or not twins or not differing:
         return None
     node = found_in_library(step)[0]
-    one, other = twin_nodes(twins)
-    # What the library found, where, and how often it had seen it.
-    guess = step.growth.guesses[node]
-    seen = "once"
-    if guess["seen"] != 1:
-        seen = count(guess["seen"], "time")
     values: JsonObject = {
         "step": step.index + 1,
         "token": quote(step.texts[node]),
-        "match": "token" if guess["match"] == 1 else f"{guess['match']} tokens",
-        "seen": f"{seen}, in {guess['where']}" if guess.get("where") else seen,
-        "heads_step": twins.index + 1,
-        "again": quote(twins.texts[one]),
-        "one": quote(twins.texts[twins.parents[one]]),
-        "other": quote(twins.texts[twins.parents[other]]),
+        "where": step.growth.guesses[node]["where"],
     }
+    values |= zip(("heads_step", "one", "other", "again"), twins, strict=False)
+    values |= zip(
+        ("block_step", "first", "second", "after_first", "after_second"), differing, strict=True
+    )
     for name, drafter in (("model", "model"), ("library", "retrieval")):
         guesses = mixed.counts.guesses
         right = guesses[drafter, "accepted"]
@@ -74,65 +69,29 @@ def facts(mixed, heads, block):
         values |= {f"{name}_right": right, f"{name}_tried": tried}
     for level in (1, 2):
         values[f"head_{level}"] = mean(len(one_step.path) >= level for one_step in heads.steps)
-    # With the Markov head the row below a node follows from that node's token.
-    pairs = list(map(differing_pair, block.steps))
-    first_differing = next((index for index, pair in enumerate(pairs) if pair), None)
-    if first_differing is None:
-        return None
-    block_step = block.steps[first_differing]
-    first, second = pairs[first_differing]
-    values |= {
-        "block_step": first_differing + 1,
-        "block_first": quote(block_step.texts[block_step.parents[first]]),
-        "block_second": quote(block_step.texts[block_step.parents[second]]),
-        "block_after_first": quote(block_step.texts[first]),
-        "block_after_second": quote(block_step.texts[second]),
-    }
     if not values["library_right"] or not values["head_2"] < values["head_1"]:
         return None
     return Facts(values, opens=Place(step.index, node), shows=Place(step.index))
 
 
 def found_in_library(step):
-    """The accepted nodes that retrieval found and that read well."""
+    """The accepted nodes that retrieval found in a file and that read well."""
     return [
         node
         for node in step.path
-        if step.drafter[node] == "retrieval"
-        and step.growth.guesses.get(node, {}).get("seen", 0) > 0
-        and readable(" " + step.texts[node].strip())
+        if "where" in step.growth.guesses.get(node, {}) and readable(step.texts[node])
     ]
 
 
-def twin_nodes(step):
-    """Two nodes with the same token after different children of the root, all words; () without
-    any."""
-    below = []
-    for child in children(step):
-        below += children(step, child)
-    for node in below:
-        twins = []
-        for other in below:
-            if step.tokens[other] == step.tokens[node]:
-                twins.append(other)
-        if len(twins) == 2 and readable(*words_of(step, twins)):
-            return tuple(twins)
-    return ()
-
-
-def words_of(step, nodes):
-    """The texts of nodes and of their parents, all of which a lesson quotes."""
-    return [step.texts[place] for place in (*nodes, *(step.parents[node] for node in nodes))]
-
-
-def differing_pair(step):
-    """The first children of the two first guesses, where they differ and all are words; () else."""
-    nodes = []
-    for child in children(step)[:2]:
-        nodes += children(step, child)[:1]
-    differ = len({step.tokens[node] for node in nodes}) == 2
-    if differ and readable(*words_of(step, nodes)):
-        return tuple(nodes)
+def first_pair(trace, equal):
+    """The first two words that were drafted after different guesses, of pairs that are equal or of
+    those that are not: the step, the two guesses and the two words; () without any."""
+    for step in trace.steps:
+        for guesses in combinations(children(step), 2):
+            for nodes in product(*(children(step, guess) for guess in guesses)):
+                words = [step.texts[node] for node in (*guesses, *nodes)]
+                if (words[2] == words[3]) == equal and readable(*words):
+                    return (step.index + 1, *map(quote, words))
     return ()
 
 
@@ -144,5 +103,4 @@ LESSON = Lesson(
         Recording("block", "A block", BLOCK),
     ),
     facts,
-    timed=True,
 )

@@ -13,7 +13,7 @@ from specviz.proof.enumerate import enumerate_tree
 from specviz.tree import Topology
 from specviz.verifiers import VERIFIERS
 
-from .lesson import TALE, Facts, Lesson, Place, Recording, best_step
+from .lesson import TALE, Facts, Lesson, Place, Recording, best_step, quote
 
 TREE = RunConfig(TALE, "sequoia:size=12,depth=4", "exact-match", 0, max_new_tokens=32)
 P = (0.5, 0.3, 0.2)
@@ -30,8 +30,7 @@ def facts(tree, alone):
         "tokens": len(tree.tokens),
         "tree_passes": len(tree.steps),
         "plain_passes": len(alone.steps),
-        "tree_text": tree.text,
-        "plain_text": alone.text,
+        "text": quote(tree.text),
     }
     verdicts: Counter[str] = Counter()
     for name in papers.SOURCES:
@@ -39,11 +38,8 @@ def facts(tree, alone):
     values |= {
         "sources": len(papers.SOURCES),
         "claims": verdicts.total(),
-        "proven": verdicts["holds by proof"],
-        "reproduced": verdicts["reproduced"],
+        "hold": verdicts["holds by proof"] + verdicts["reproduced"],
         "differ": verdicts["differs"],
-        "undecided": verdicts["undecided"],
-        "missing": verdicts["not available here"],
     }
     for name, row in (("p", P), ("q", Q)):
         for token, prob in enumerate(row):
@@ -54,14 +50,9 @@ def facts(tree, alone):
         law = enumerate_tree(verifier, TWO, np.array([P]), np.array([Q]), verifier.schemes[0])
         for (token,), prob in law.texts.items():
             values[f"{name}_{token}"] = prob
+        values[name] = verifier.title
         if name == "exact":
-            values |= {
-                "sequoia": verifier.title,
-                "deviation": f"{law.deviation:.0e}" if law.deviation else "0",
-                "outcomes": law.runs,
-            }
-        else:
-            values["lossy"] = verifier.title
+            values |= {"deviation": f"{law.deviation:.0g}", "outcomes": law.runs}
     return Facts(values, opens=Place(step.index), shows=Place(len(alone.steps) - 1, picture=1))
 
 

@@ -48,8 +48,8 @@ class Recording(NamedTuple):
 
 
 class Place(NamedTuple):
-    """A place in the pictures of a lesson: index of the step, the selected node if any, and which
-    of its pictures."""
+    """A place in the pictures of a lesson: index of the step (of a figure: how far it is), the
+    selected node if any, and which of its pictures."""
 
     step: int = 0
     node: int | None = None
@@ -57,12 +57,13 @@ class Place(NamedTuple):
 
 
 class Figure(NamedTuple):
-    """A picture that is no run: the label on its button, its name in the browser's code, and plain
-    data to draw."""
+    """A picture that is no run: the label on its button, its name in the browser's code, plain data
+    to draw, and how many steps the arrows go through when it is presented."""
 
     label: str
     name: str
     data: object
+    steps: int = 0
 
 
 @dataclass(frozen=True)
@@ -90,14 +91,12 @@ class Lesson:
         name: of its text and its recordings, and in links.
         recordings: its runs.
         facts: takes their traces; None where they do not show the point.
-        timed: whether the times of the runs are shown.
         target: the name of the pair that decodes its runs.
     """
 
     name: str
     recordings: tuple[Recording, ...]
     facts: Callable[..., Facts | None]
-    timed: bool = field(default=False, kw_only=True)
     target: str = field(default=TALES, kw_only=True)
 
     def path(self, recording: Recording) -> Path:
@@ -108,11 +107,6 @@ class Lesson:
 def quote(*texts: str) -> str:
     """Text of tokens as a person reads it, in quotation marks."""
     return f"“{''.join(texts).replace(chr(10), '↵').strip(' ')}”"
-
-
-def count(number: int, noun: str, plural: str = "") -> str:
-    """A number with its noun: "1 token", "3 tokens"."""
-    return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
 def readable(*texts: str) -> bool:

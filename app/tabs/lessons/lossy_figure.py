@@ -103,29 +103,38 @@ CANDIDATES: tuple[tuple[str, Verifier], ...] = (
 )
 
 
-def judged() -> JsonObject:
-    """For each tree what each rule writes there: the text whose probability differs most, and,
-    where the rule is right there, a tree on which it is not."""
-    trees: dict[str, list[JsonObject]] = {tree: [] for tree in TREES}
-    for _, rule in CANDIDATES:
-        outcomes = {tree: outcome_of(rule, Topology(shape)) for tree, shape in TREES.items()}
-        wrong = [tree for tree, outcome in outcomes.items() if outcome.deviation > EXACT]
-        for tree, outcome in outcomes.items():
-            trees[tree].append(
-                {
-                    "text": "".join(TOKENS[token] for token in outcome.worst),
-                    "probability": outcome.texts[outcome.worst],
-                    "target": outcome.target[outcome.worst],
-                    "accepted": outcome.accepted,
-                    "wrong_here": tree in wrong,
-                    "wrong_on": wrong[0] if wrong else None,
-                }
-            )
-    return {"words": [words for words, _ in CANDIDATES], "trees": trees}
+def judged() -> list[JsonObject]:
+    """Each rule in words, whether it is exact, and a sentence about it."""
+    return [
+        {"words": words, "exact": lossy_tree(rule) is None, "verdict": verdict(rule)}
+        for words, rule in CANDIDATES
+    ]
 
 
-def outcome_of(rule: Verifier, shape: Topology) -> Outcome:
+def lossy_tree(rule: Verifier) -> str | None:
+    """The first tree on which a rule does not write the distribution of the target."""
+    for tree in TREES:
+        if outcome_of(rule, tree).deviation > EXACT:
+            return tree
+    return None
+
+
+def verdict(rule: Verifier) -> str:
+    """Whether a rule is exact; if not, the text whose probability differs most."""
+    tree = lossy_tree(rule)
+    if tree is None:
+        return f"exact: no text has another probability on any of {len(TREES)} trees."
+    outcome = outcome_of(rule, tree)
+    text = "".join(TOKENS[token] for token in outcome.worst)
+    return (
+        f"lossy: with {tree} it writes “{text}” with {outcome.texts[outcome.worst]:.3f} "
+        f"instead of {outcome.target[outcome.worst]:.3f}."
+    )
+
+
+def outcome_of(rule: Verifier, tree: str) -> Outcome:
     """What a rule writes on a tree whose rows are the same after every token."""
+    shape = Topology(TREES[tree])
     levels = int(shape.depth.max())
     # One row more than levels: what follows a leaf is compared too.
     return enumerate_tree(rule, shape, np.array([P] * (levels + 1)), np.array([Q] * levels), SCHEME)

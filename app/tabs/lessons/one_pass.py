@@ -8,7 +8,7 @@ from statistics import mean
 from specviz.config.run_config import RunConfig
 
 from ...service.pair_ref import SMOLLM2
-from .lesson import Facts, Lesson, Place, Recording, best_step, count, nodes_with, quote
+from .lesson import Facts, Lesson, Place, Recording, best_step, nodes_with, quote
 
 GUESSES = 3
 QUESTION = "How do I make a cup of tea?"
@@ -43,7 +43,7 @@ def facts(trace):
         "fewest": min(added),
         "most": max(added),
         "mean": mean(added),
-        "miss_adds": count(len(miss.emitted_texts), "token"),
+        "miss_adds": len(miss.emitted_texts),
         "first": f"{sum(len(one.path) >= 1 for one in whole)} of {len(whole)}",
         "last": sum(len(one.path) == GUESSES for one in whole),
     }

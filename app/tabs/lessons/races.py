@@ -8,10 +8,10 @@ from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
 
 from .lesson import SHIP, Facts, Figure, Lesson, Place, Recording, best_step, quote, readable
-from .race_figure import first_error, races
+from .race_figure import TOKENS, first_error, races
 
-TOKENS = 32
-TREE = RunConfig(SHIP, "sequoia:size=16", "race", temperature=0.8, max_new_tokens=TOKENS)
+LENGTH = 32  # tokens
+TREE = RunConfig(SHIP, "sequoia:size=16", "race", temperature=0.8, max_new_tokens=LENGTH)
 CHAIN = replace(TREE, builder="chain:depth=3")
 
 
@@ -24,7 +24,8 @@ def facts(tree, chain, alone):
     # Both races have the same winner, or the step that is shown would be a rejection.
     if target.tokens[0] != draft.tokens[0] or not readable(*target.texts[:2]):
         return None
-    data = races()
+    drafts = races()
+    error = first_error(drafts)
     values: JsonObject = {
         "step": step.index + 1,
         "winner": quote(target.texts[0]),
@@ -36,25 +37,22 @@ def facts(tree, chain, alone):
         "tree_passes": len(tree.steps),
         "chain_passes": len(chain.steps),
         "plain_passes": len(alone.steps),
-        "error": first_error(data["drafts"]) or 0,
+        "error": drafts[error]["error"],
     }
     # The lesson says that a tree takes fewest passes and plain decoding most.
     if not values["tree_passes"] < values["chain_passes"] < values["plain_passes"]:
         return None
-    figures = (
-        Figure("The race", "race", data | {"error": 0}),
-        Figure("The answer", "race", data | {"error": values["error"]}),
-    )
-    there = Place(picture=len(LESSON.recordings) + 1)
-    return Facts(values, Place(step.index, step.path[0]), there, figures)
+    figure = Figure("The race", "race", {"tokens": TOKENS, "drafts": drafts}, steps=error)
+    there = Place(step=error, picture=len(LESSON.recordings))
+    return Facts(values, Place(step.index, step.path[0]), there, (figure,))
 
 
 LESSON = Lesson(
     "races",
     (
-        Recording("tree", "A tree", TREE, steps=TOKENS),
-        Recording("chain", "A chain", CHAIN, steps=TOKENS),
-        Recording("alone", "Target alone", TREE, steps=TOKENS, autoregressive=True),
+        Recording("tree", "A tree", TREE, steps=LENGTH),
+        Recording("chain", "A chain", CHAIN, steps=LENGTH),
+        Recording("alone", "Target alone", TREE, steps=LENGTH, autoregressive=True),
     ),
     facts,
 )

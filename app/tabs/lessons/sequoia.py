@@ -42,10 +42,6 @@ def facts(sequoia, specinfer, dyspec):
         "rate_2": value / above,
         "twice_step": twice.index + 1,
         "twice": quote(twice.texts[again]),
-        "times": sum(
-            (twice.parents[node], twice.tokens[node]) == (twice.parents[again], twice.tokens[again])
-            for node in nodes_with(twice, "rejected")
-        ),
         "expected": step.growth.expected,
         "measured": sequoia.tokens_per_pass,
         "specinfer_tokens": specinfer.tokens_per_pass,

@@ -16,9 +16,8 @@ TREE = RunConfig(QUESTION, "branching:widths=3,2,2,1", "sequoia", temperature=0.
 def facts(trace):
     step = best_step(trace.steps, rescued_length)
     steps = len(trace.steps)
-    saved = sum(map(rescued, trace.steps))
     # A chain would have gone on only where the first guess itself was accepted.
-    first = sum(bool(one.path) for one in trace.steps) - saved
+    first = sum(bool(one.path) and not rescued(one) for one in trace.steps)
     if step is None or not 0 < first < steps:
         return None
     guesses = children(step)
@@ -31,7 +30,7 @@ def facts(trace):
     values = {
         "step": step.index + 1,
         "guesses": len(guesses),
-        "before": f"{' and '.join(before)} {'was' if len(before) == 1 else 'were'}",
+        "before": " and ".join(before),
         "accepted": quote(step.texts[step.path[0]]),
         "text": quote(*step.emitted_texts),
         "nodes": len(step.parents) - 1,
@@ -40,8 +39,6 @@ def facts(trace):
         "endless": first / (steps - first),
         "tree_accepted": mean(len(one.path) for one in trace.steps),
         "passes": step.draft_passes,
-        "rest": steps - first,
-        "saved": saved,
         "prob": step.accept_prob[step.path[0]],
         "residual": left.rows["residual"][place],
         "draft": left.rows["draft"][place],

@@ -2,7 +2,7 @@
 // node by its number or "last" for the target's own token. Anyone may write a link: what is out of
 // range is brought into range.
 
-/** @typedef {{ of: string, recording: number, index: number, key: string | null }} Place */
+/** @typedef {{ of: string, index: number, key: string | null }} Place */
 
 /** @param {number} index @param {string | number | null} [key] */
 export function placeText(index, key) {
@@ -13,20 +13,16 @@ export function placeText(index, key) {
 }
 
 /**
- * What an address asks for, of a lesson or of a run; null where it asks for no step there.
+ * What an address asks for of a run; null where it asks for no step.
  * @param {string} search
- * @param {boolean} lesson
  * @returns {Place | null}
  */
-export function placeOf(search, lesson) {
+export function placeOf(search) {
   const request = new URLSearchParams(search);
-  /** @param {string} name */
-  const number = name => Math.trunc(Number(request.get(name))) || 0;
-  const step = number('step');
-  if (request.has('lesson') !== lesson || !step) return null;
+  const step = Math.trunc(Number(request.get('step'))) || 0;
+  if (request.has('lesson') || !step) return null;
   return {
     of: request.get('picture') ?? 'run',
-    recording: Math.max(0, number('recording')),
     index: Math.max(0, step - 1),
     key: request.get('node'),
   };

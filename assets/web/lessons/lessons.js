@@ -1,15 +1,15 @@
 // The lessons: which one is shown, its text, its pictures, and how it is presented.
 
-import { button, finder, press, query, queryAll } from '../base/dom.js';
+import { button, finder, make, press, query, queryAll } from '../base/dom.js';
 import { keys } from '../base/keys.js';
-import { placeOf, placeIn, placeText } from '../base/place.js';
+import { placeText } from '../base/place.js';
 import { onPage, presents } from '../base/page.js';
 import { runPlayer } from '../stage/player.js';
 import { treeLayout } from '../tree/layout.js';
 import { lossyFigure } from './lossy.js';
 import { raceFigure } from './race.js';
 import { mentioned, placesOf } from './mentions.js';
-import { writeBlocks } from './text.js';
+import { written } from './text.js';
 import { timesFigure } from './times.js';
 
 /** @typedef {import('./types.js').Lesson} Lesson */
@@ -31,9 +31,6 @@ export function lessonOf(search, { lessons, old }) {
 /** The rows of the highest tree of a run. @param {Step[]} steps */
 const rowsOf = steps => Math.max(...steps.map(step => treeLayout(step).rows));
 
-/** Whether nothing was drafted. @param {Step[]} steps */
-const isPlain = steps => steps.every(({ parents }) => parents.length === 1);
-
 /**
  * @param {HTMLElement} element
  * @param {import('./types.js').Start} start
@@ -53,7 +50,7 @@ export function lessonBook(element, start, server) {
   /** @type {Lesson | null} */
   let lesson = null;
   let picture = 0;
-  let link = placeOf(location.search, true);
+  let reached = 0; // the step of a figure
 
   // ---- one lesson ----
 
@@ -69,7 +66,7 @@ export function lessonBook(element, start, server) {
     lesson = found;
     if (lesson) {
       write(lesson);
-      show(linked(lesson) ?? lesson.opens);
+      show(lesson.opens);
     } else {
       query(root, 'h2').textContent = title;
       $('body').textContent = 'The lesson could not be loaded. Choose it again to retry.';
@@ -78,44 +75,28 @@ export function lessonBook(element, start, server) {
     root.setAttribute('aria-busy', 'false');
   }
 
-  /**
-   * The place that the link of the page leads to, once.
-   * @param {Lesson} of
-   * @returns {Place | null}
-   */
-  function linked({ pictures }) {
-    if (!link) return null;
-    const at = Math.min(pictures.length - 1, link.recording),
-      { message } = pictures[at];
-    const place = message ? placeIn(message.steps, link) : { index: 0, key: null };
-    link = null;
-    return { picture: at, step: place.index, node: place.key };
-  }
-
   /** @param {Lesson} of */
   function write(of) {
-    const { title, body, exercise, question, answer, notes, pictures, timed } = of;
     const meant = placesOf(of);
-    /** @param {string} text */
-    const mention = text => mentioned(text, meant, show);
-    query(root, 'h2').textContent = title;
+    /** @param {import('./types.js').Part[]} parts */
+    const elements = parts => written(parts, text => mentioned(text, meant, show));
+    query(root, 'h2').textContent = of.title;
     query(root, '.sv-lessons-sentence').textContent = of.sentence;
-    writeBlocks($('body'), body, mention);
-    writeBlocks(query($('exercise'), 'div'), exercise.slice(0, 1), mention);
-    writeBlocks($('done'), exercise.slice(1), mention); // the answer
+    $('body').replaceChildren(...elements(of.body));
+    query($('exercise'), 'span').replaceChildren(...elements(of.task));
+    $('done').replaceChildren(...elements(of.answer));
     delete $('exercise').dataset.done;
-    query($('question'), 'summary').textContent = question;
-    writeBlocks(query($('question'), 'div'), answer);
-    writeBlocks(query($('notes'), 'div'), notes);
-    for (const fold of ['question', 'notes']) $(fold).open = false;
+    const folds = of.folds.map(([heading, parts]) =>
+      make('details', [make('summary', heading), ...elements(parts)]),
+    );
+    $('folds').replaceChildren(...folds);
     const [, following] = start.lessons[number + 1] ?? [];
     $('next').hidden = !following;
     $('next').textContent = `Next: ${following} ▶`;
     $('more').hidden = false;
-    $('stage').classList.toggle('timed', timed);
-    $('pictures').hidden = pictures.length < 2;
+    $('pictures').hidden = of.pictures.length < 2;
     $('pictures').replaceChildren(
-      ...pictures.map(({ label }, i) =>
+      ...of.pictures.map(({ label }, i) =>
         button(label, () => show({ picture: i })),
       ),
     );
@@ -125,21 +106,20 @@ export function lessonBook(element, start, server) {
   function show({ picture: at, step = 0, node = null }) {
     if (!lesson) return;
     picture = at;
-    const { message, label, name = '', data } = /** @type {any} */ (lesson.pictures[at]),
+    const { message, label, name, data } = /** @type {any} */ (lesson.pictures[at]),
       box = $('figure');
     press($('pictures'), at);
-    const example = lesson.examples[at - lesson.opens.picture] ?? (name ? '' : label);
+    const example = lesson.examples[at - lesson.opens.picture] ?? label;
     query(root, '.sv-lessons-example').textContent = example;
     box.hidden = !name;
     $('run').hidden = !!name;
     if (name) {
       box.replaceChildren();
       box.className = `sv-lesson-figure sv-lesson-${name}`;
-      FIGURES[name](box, data);
-      check();
+      FIGURES[name](box, data, step, reach);
+      reach(step);
     } else {
       $('stage').style.setProperty('--rows', rowsOf(message.steps));
-      $('run').classList.toggle('plain', isPlain(message.steps));
       player.receive(JSON.stringify(message));
       player.show(step, node === null ? null : String(node));
     }
@@ -147,16 +127,21 @@ export function lessonBook(element, start, server) {
     focusTree();
   }
 
+  /** @param {number} step of the figure */
+  function reach(step) {
+    reached = step;
+    check(placeText(step));
+  }
+
   // ---- the words about a place, and whether it is what the exercise leads to ----
 
-  /** @param {string} [place] in a run @param {boolean} [isPicked] not only pointed at */
+  /** @param {string} place in the picture @param {boolean} [isPicked] not only pointed at */
   function check(place, isPicked = true) {
     for (const mention of queryAll(root, '.sv-mention'))
       mention.classList.toggle('here', mention.dataset.place === `${picture} ${place}`);
     if (!lesson || !isPicked || picture !== lesson.shows.picture) return;
     const { step, node } = lesson.shows;
-    // A figure has no places.
-    if (!place || place === placeText(step, node)) $('exercise').dataset.done = 'true';
+    if (place === placeText(step, node)) $('exercise').dataset.done = 'true';
   }
 
   // ---- which lesson ----
@@ -173,10 +158,8 @@ export function lessonBook(element, start, server) {
 
   // While the lessons are on the screen the address is the lesson's own.
   function seen() {
-    const address = new URL(location.href),
-      on = !!element.offsetParent;
-    for (const name of ['recording', 'step', 'node']) address.searchParams.delete(name);
-    if (on) address.searchParams.set('lesson', start.lessons[number][0]);
+    const address = new URL(location.href);
+    if (element.offsetParent) address.searchParams.set('lesson', start.lessons[number][0]);
     else address.searchParams.delete('lesson');
     if (address.href !== location.href) history.replaceState(history.state, '', address);
   }
@@ -190,14 +173,17 @@ export function lessonBook(element, start, server) {
 
   /** @param {number} by 1 or -1 */
   function advance(by) {
-    const next = lesson?.pictures[picture + by];
-    const isFigure = !lesson?.pictures[picture].message;
-    if (isFigure && next?.name) return show({ picture: picture + by });
-    if (isFigure) return void open(number + by);
-    const begins = root.classList.contains('sv-idea');
-    touched();
-    if (by > 0 && begins) player.position.play(1);
-    else if (!player.position.move(by)) open(number + by);
+    if (!lesson) return;
+    const { message, steps = 0 } = lesson.pictures[picture];
+    const step = reached + by;
+    if (message) {
+      const begins = root.classList.contains('sv-idea');
+      touched();
+      if (by > 0 && begins) player.position.play(1);
+      else if (!player.position.move(by)) open(number + by);
+    } else if (step >= 0 && step <= steps) show({ picture, step });
+    else if (lesson.pictures[picture + by]?.name) show({ picture: picture + by });
+    else open(number + by);
   }
 
   query($('exercise'), '.sv-plain').onclick = () => {

@@ -1,68 +1,55 @@
-// Four rules on a small tree. The visitor says which are exact; the server has run each under every
-// random outcome.
+// Four rules. The visitor says which are exact; the server has run each under every random outcome.
 
-import { button, make, press } from '../base/dom.js';
-
-/** @typedef {import('./types.js').JudgedRule} JudgedRule */
+import { button, make, press, query } from '../base/dom.js';
 
 /** The answer of the visitor to each rule. @type {(boolean | undefined)[]} */
-const answers = [];
+const guesses = [];
 
 /** @type {import('./types.js').Figure} */
-export function lossyFigure(box, /** @type {import('./types.js').Rules} */ rules) {
-  const { words, trees, tree: first, answered } = rules;
-  const isExact = trees[first].map(rule => !rule.wrong_on);
-  const score = make('p', '', { class: 'sv-lossy-score', role: 'status' });
-  const tree = make('select', Object.keys(trees).map(name => new Option(name)));
-  tree.value = first;
-  tree.onchange = write;
-  const lines = words.map((text, i) => {
-    const choices = [true, false].map(answer =>
-      button(answer ? 'exact' : 'lossy', () => {
-        answers[i] = answer;
-        write();
+export function lossyFigure(
+  box,
+  /** @type {import('./types.js').JudgedRule[]} */ rules,
+  revealed, // how many answers are shown whatever the visitor answers
+  reach,
+) {
+  const score = make('p', '', { role: 'status' });
+  const rows = rules.map(({ words }, i) => {
+    const choices = [true, false].map(guess =>
+      button(guess ? 'exact' : 'lossy', () => {
+        guesses[i] = guess;
+        reach(write());
       }),
     );
-    const look = { class: 'sv-lossy-choice', role: 'group', 'aria-label': `rule ${i + 1}` };
-    const choice = make('div', choices, look);
-    const verdict = make('p');
-    const row = make('tr', [make('th', i + 1), make('td', [text, choice, verdict])]);
-    return { row, choice, verdict };
+    const look = { role: 'group', 'aria-label': `rule ${i + 1}` };
+    const text = make('span', `${i + 1}. ${words}`);
+    return make('li', [text, make('div', choices, look), make('p')]);
   });
-  const body = make('tbody', lines.map(({ row }) => row));
-  const table = make('table', [body], 'sv-lossy-rules');
-  box.append(make('label', ['The tree', tree]), table, score);
+  box.append(make('ul', rows), score);
   write();
 
+  /** Returns the first rule whose answer is not shown. */
   function write() {
-    lines.forEach(({ row, choice, verdict }, i) => {
-      const rule = trees[tree.value][i];
-      const answer = answers[i];
-      verdict.textContent = answered ? sentence(rule) : guesses(rule);
-      if (answer === undefined) return;
-      const isRight = answer === isExact[i];
-      press(choice, answer ? 0 : 1);
-      verdict.textContent = `${isRight ? 'Yes' : 'No'}. ${sentence(rule)}`;
-      row.className = isRight ? 'right' : 'wrong';
+    let next = rules.length;
+    let shown = 0;
+    let right = 0;
+    rules.forEach(({ exact, verdict }, i) => {
+      const guess = guesses[i];
+      if (guess === undefined && i >= revealed) {
+        next = Math.min(next, i);
+        return;
+      }
+      shown += 1;
+      let begin = 'It is';
+      if (guess !== undefined) {
+        const isRight = guess === exact;
+        right += Number(isRight);
+        begin = isRight ? 'Yes, it is' : 'No, it is';
+        rows[i].className = isRight ? 'right' : 'wrong';
+        press(query(rows[i], 'div'), guess ? 0 : 1);
+      }
+      query(rows[i], 'p').textContent = `${begin} ${verdict}`;
     });
-    const done = answers.filter(answer => answer !== undefined).length;
-    const right = answers.filter((answer, i) => answer === isExact[i]).length;
-    if (answered && !done) return;
-    score.textContent = `${done} of ${words.length} answered, ${right} right.`;
+    score.textContent = `${shown} of ${rules.length} answers shown, ${right} guessed right.`;
+    return next;
   }
 }
-
-/** @param {JudgedRule} rule */
-function sentence(rule) {
-  const { wrong_here: here, wrong_on: on, text, probability, target } = rule;
-  if (here)
-    return (
-      `Lossy: on this tree it writes “${text}” with ${probability.toFixed(3)}; ` +
-      `the target writes it with ${target.toFixed(3)}.`
-    );
-  if (on) return `Lossy, though right on this tree: choose “${on}”. ${guesses(rule)}`;
-  return `Exact: on none of these trees does any text differ. ${guesses(rule)}`;
-}
-
-/** @param {JudgedRule} rule */
-const guesses = ({ accepted }) => `It accepts ${accepted.toFixed(2)} tokens here.`;

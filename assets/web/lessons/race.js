@@ -8,20 +8,23 @@ const CAPTION =
   'logarithmic scale. The first one wins.';
 
 /** @type {import('./types.js').Figure} */
-export function raceFigure(box, /** @type {import('./types.js').Races} */ races) {
-  const { tokens, seeds, drafts, error } = races;
+export function raceFigure(box, /** @type {import('./types.js').Races} */ races, step, reach) {
+  const { tokens, drafts } = races;
   const [target] = drafts;
   const label = make('span');
   const lanes = make('div');
   const result = make('p', '', { class: 'sv-race-result', role: 'status' });
-  const track = slider({ max: 1, step: 1 / (drafts.length - 1), value: error }, write);
+  const track = slider({ max: drafts.length - 1, step: 1, value: step }, place => {
+    write(place);
+    reach(place);
+  });
   box.append(make('label', [label, track]), lanes, result);
-  write(error);
+  write(step);
 
-  /** @param {number} value of the dial */
-  function write(value) {
-    const { row, times, winner, equal } = drafts[Math.round(value * (drafts.length - 1))];
-    label.textContent = `How wrong the draft is: ${value}`;
+  /** @param {number} place of the dial */
+  function write(place) {
+    const { error, row, times, winner, equal } = drafts[place];
+    label.textContent = `How wrong the draft is: ${error}`;
     lanes.replaceChildren(
       barTable({
         caption: CAPTION,
@@ -43,7 +46,6 @@ export function raceFigure(box, /** @type {import('./types.js').Races} */ races)
     const each =
       `“${tokens[winner]}” wins the draft’s race, ${own} the target’s: ` +
       'the draft’s token is rejected.';
-    const share = `Over ${seeds} seeds the winners are equal in ${(100 * equal).toFixed(0)} %.`;
-    result.textContent = `${winner === target.winner ? both : each} ${share}`;
+    result.textContent = `${winner === target.winner ? both : each} ${equal}`;
   }
 }

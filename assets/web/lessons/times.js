@@ -4,10 +4,9 @@ import { make, makeSvg } from '../base/dom.js';
 import { chart, ticks } from '../figures/chart.js';
 
 /** @type {import('./types.js').Figure} */
-export function timesFigure(box, /** @type {import('./types.js').Times} */ { x, y, curves }) {
-  const names = curves.map(({ label }, i) => make('b', label, `curve-${i}`));
-  box.append(make('p', [`${y}:`, ...names]));
-  const svg = makeSvg('svg', { role: 'img', 'aria-label': `${y} by ${x}` }, box);
+export function timesFigure(box, /** @type {import('./types.js').Times} */ { y, curves }) {
+  box.append(make('p', y));
+  const svg = makeSvg('svg', { role: 'img', 'aria-label': y }, box);
   const all = curves.flatMap(({ points }) => points);
   const sizes = [...new Set(all.map(([n]) => n))];
   /** @param {number} n */
@@ -15,13 +14,13 @@ export function timesFigure(box, /** @type {import('./types.js').Times} */ { x, 
   const highest = Math.max(...all.map(([, height]) => height));
   const [, tick] = ticks(highest);
 
-  chart(svg, { type: 16, left: 32, right: 20, top: 12, bottom: 52 }, canvas => ({
+  chart(svg, { type: 16, left: 32, right: 20, top: 40, bottom: 52 }, canvas => ({
     most: tick * Math.ceil(highest / tick), // no point stands above the last number
     numbers: sizes.map(n => [partOf(n), n]),
-    across: x,
+    across: 'tree nodes (log scale)',
     up: '',
     draw(across, up, unit) {
-      curves.forEach(({ points, best }, i) => {
+      curves.forEach(({ label, points, best }, i) => {
         const curve = `curve curve-${i}`;
         const placeOf = (/** @type {number[]} */ [n, height]) => [across(partOf(n)), up(height)];
         const places = points.map(placeOf);
@@ -30,6 +29,9 @@ export function timesFigure(box, /** @type {import('./types.js').Times} */ { x, 
           makeSvg('circle', { class: curve, cx, cy, r: 3 * unit }, canvas);
         const [cx, cy] = placeOf(best);
         makeSvg('circle', { class: `${curve} best`, cx, cy, r: 9 * unit }, canvas);
+        const [x, end] = places[places.length - 1];
+        const above = { class: curve, x, y: end - 18 * unit, 'text-anchor': 'end' };
+        makeSvg('text', above, canvas, label);
       });
     },
   }));

@@ -1,35 +1,41 @@
 // What the server sends to the lessons, as app/tabs/lessons writes it.
 
-/** A piece of text with its kind: "", "strong", "em", or the address of a link. */
-export type Span = [string, string];
-
-/** A paragraph or a table. */
-export type Block = { spans: Span[]; rows?: undefined } | { rows: Span[][][]; spans?: undefined };
+/** Text, or an element with what is in it. */
+export type Part =
+  | string
+  | { tag: keyof HTMLElementTagNameMap; attrs: Record<string, string>; parts: Part[] };
 
 /** A place in the pictures of a lesson. */
 export interface Place {
   picture: number;
+  /** Of a figure: how far it is. */
   step: number;
   node: number | string | null;
 }
 
 /** A recorded run, or a figure with the data that it draws. */
 export type Picture =
-  | { label: string; message: Message; name?: undefined }
-  | { label: string; name: 'race' | 'times' | 'lossy'; data: unknown; message?: undefined };
+  | { label: string; message: Message; name?: undefined; data?: undefined; steps?: undefined }
+  | {
+      label: string;
+      name: 'race' | 'times' | 'lossy';
+      data: unknown;
+      /** How many steps the arrows go through. */
+      steps: number;
+      message?: undefined;
+    };
 
 export interface Lesson {
-  name: string;
   title: string;
   sentence: string;
   /** Of the pictures from the first on that is shown. */
   examples: string[];
-  body: Block[];
-  exercise: Block[];
-  question: string;
-  answer: Block[];
-  notes: Block[];
-  timed: boolean;
+  body: Part[];
+  /** Of the exercise. */
+  task: Part[];
+  answer: Part[];
+  /** What is folded, by its heading. */
+  folds: [string, Part[]][];
   opens: Place;
   shows: Place;
   pictures: Picture[];
@@ -41,41 +47,29 @@ export interface Start {
   old: Record<string, string>;
 }
 
-/** What draws a figure in a box. */
-export type Figure = (box: HTMLElement, data: any) => void;
+/** What draws a figure in a box at a step, and says which other step the visitor has reached. */
+export type Figure = (
+  box: HTMLElement,
+  data: any,
+  step: number,
+  reach: (step: number) => void,
+) => void;
 
-/** Two races with one noise; the first draft is the target itself. */
+/** Two races with one noise, by how wrong the draft is; the first draft is the target itself. */
 export interface Races {
   tokens: string[];
-  seeds: number;
-  drafts: { row: number[]; times: number[]; winner: number; equal: number }[];
-  error: number;
+  drafts: { error: number; row: number[]; times: number[]; winner: number; equal: string }[];
 }
 
-/** The time of a step by the nodes of its tree, a curve for each place of the weights. */
+/** A quantity by the nodes of a tree, a curve for each place of the weights. */
 export interface Times {
-  x: string;
   y: string;
   curves: { label: string; points: [number, number][]; best: [number, number] }[];
 }
 
-/** What a rule writes on a tree, beside the target. */
+/** A rule in words, and whether it is exact. */
 export interface JudgedRule {
-  /** The text whose probability differs most. */
-  text: string;
-  probability: number;
-  target: number;
-  accepted: number;
-  wrong_here: boolean;
-  /** A tree on which it differs. */
-  wrong_on: string | null;
-}
-
-/** Four rules, and what each does on small trees. */
-export interface Rules {
-  words: string[];
-  trees: Record<string, JudgedRule[]>;
-  /** The tree that is shown first. */
-  tree: string;
-  answered: boolean;
+  words: string;
+  exact: boolean;
+  verdict: string;
 }

@@ -41,20 +41,10 @@ test('labels are cut where their width ends, not after so many code points', () 
 test('a place in a run is written and read, and what is out of range is brought into range', () => {
   assert.equal(placeText(4, '3'), 'step=5&node=3');
   assert.equal(placeText(4, '3+'), 'step=5');
-  assert.deepEqual(placeOf('?step=5&node=3', false), {
-    of: 'run',
-    recording: 0,
-    index: 4,
-    key: '3',
-  });
-  assert.deepEqual(placeOf('?lesson=2&step=1&recording=1&picture=recorded', true), {
-    of: 'recorded',
-    recording: 1,
-    index: 0,
-    key: null,
-  });
+  assert.deepEqual(placeOf('?step=5&node=3'), { of: 'run', index: 4, key: '3' });
+  assert.deepEqual(placeOf('?step=1&picture=recorded'), { of: 'recorded', index: 0, key: null });
   for (const search of ['', '?step=x', '?lesson=1&step=3'])
-    assert.equal(placeOf(search, false), null);
+    assert.equal(placeOf(search), null);
   const steps = [step([-1, 0], 'ru'), step([-1], 'r', { last: 'bonus' })];
   assert.deepEqual(placeIn(steps, { index: 9, key: 'last' }), { index: 1, key: 'last' });
   for (const key of ['7', '-1', 'length', '<b>'])

@@ -147,13 +147,12 @@ test('the run of a lesson is saved as a page by its own name', async () => {
   const body = visited(template);
   const head = { recorded: true, prompt: 'Why?' };
   const message = { run: 'trees, branching', steps: [step([-1, 0], 'ra')], head, state: 'done' };
-  const blank = { spans: [['', '']] };
+  const blank = { tag: 'p', attrs: {}, parts: [] };
   const lesson = {
     title: 'Trees',
     body: [blank],
-    exercise: [blank],
-    answer: [blank],
-    notes: [blank],
+    exercise: [blank, blank],
+    folds: [['Why?', [blank]]],
     examples: [],
     pictures: [{ label: 'A tree', message }],
     opens: { picture: 0, step: 0, node: null },

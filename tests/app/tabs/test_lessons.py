@@ -6,12 +6,13 @@ import re
 from dataclasses import replace
 from statistics import mean
 
+import numpy as np
 import pytest
 
 import specviz
 from app.service.pair_ref import LABELS, SMOLLM2
 from app.tabs import lessons, record
-from app.tabs.lessons import accept, cost, drafts, lossy_figure, markdown, race_figure
+from app.tabs.lessons import cost, drafts, lossy_figure, markdown, race_figure
 from app.tabs.lessons import lesson as parts
 from app.tabs.lessons.markdown import text_of
 from app.tabs.parts import recorded
@@ -81,18 +82,12 @@ def shipped(name):
 def written(text):
     """All words of a lesson."""
 
-    def cells(block):
-        return (
-            [block["spans"]]
-            if "spans" in block
-            else [cell for row in block["rows"] for cell in row]
-        )
+    def words(parts):
+        return " ".join(part if isinstance(part, str) else words(part["parts"]) for part in parts)
 
-    def words(blocks):
-        return " ".join(span[0] for block in blocks for cell in cells(block) for span in cell)
-
-    blocks = map(words, (text.body, text.exercise, text.answer, text.notes))
-    return " ".join([text.title, text.sentence, *text.examples, text.question, *blocks])
+    folds = [f"{heading} {words(parts)}" for heading, parts in text.folds]
+    blocks = map(words, (text.body, text.task, text.answer))
+    return " ".join([text.title, text.sentence, *text.examples, *blocks, *folds])
 
 
 @ALL
@@ -102,14 +97,15 @@ def test_a_lesson_is_short_and_whole(name):
         "the recordings do not show the point; run: python -m app.tabs.record lessons"
     )
     text = text_of(name, facts.values)
-    assert 60 < len(written(text._replace(examples=[], answer=[], notes=[])).split()) < 220, (
+    assert 60 < len(written(text._replace(examples=[], folds=[])).split()) < 220, (
         "one screen, one idea"
     )
     assert len(text.sentence.split()) <= 26, "it is read from ten metres"
     for example in text.examples:
         assert len(example) <= 205, "two lines of large type"
-    assert len(text.exercise) == 2, "the task, and the answer that is shown once it is done"
-    assert text.question.endswith("?") and text.notes and text.answer
+    assert text.task and text.answer, "which is shown once it is done"
+    (question, answer), (heading, notes) = text.folds
+    assert question.endswith("?") and answer and heading == "Notes for a lecture" and notes
     assert (
         "{" not in written(text)
         and "None" not in written(text)
@@ -138,7 +134,7 @@ def test_no_number_about_a_recording_is_typed(name, toy_recordings):
 @ALL
 def test_a_lesson_travels_as_strict_json(name):
     data = json.loads(lessons.open_lesson(name))
-    assert data["name"] == name and len(lessons.open_lesson(name)) < 250_000
+    assert data["title"] == markdown.title_of(name) and len(lessons.open_lesson(name)) < 250_000
     messages = [picture["message"] for picture in data["pictures"] if "message" in picture]
     assert all(message["steps"] and message["head"]["recorded"] for message in messages)
     assert len({message["run"] for message in messages}) == len(messages), (
@@ -147,8 +143,9 @@ def test_a_lesson_travels_as_strict_json(name):
 
 
 def test_any_name_gives_a_lesson_and_older_numbers_have_one():
+    first = lessons.open_lesson(next(iter(lessons.LESSONS)))
     for name in ("nothing", None, 3, [], {}, float("nan")):
-        assert json.loads(lessons.open_lesson(name))["name"] == next(iter(lessons.LESSONS))
+        assert lessons.open_lesson(name) == first
     assert set(lessons.OLD.values()) <= set(lessons.LESSONS) and lessons.OLD["8"] == "cost"
 
 
@@ -157,18 +154,21 @@ def test_a_value_is_never_taken_for_markup(tmp_path, monkeypatch):
     (tmp_path / "one.md").write_text(
         "# A\n\n> B {x}\n>\n> C\n\nSee **{x}** and [{x}](?lab=tree).\n\n"
         "| a | b |\n| --- | --- |\n| {x} | 1 |\n\n"
-        "## Try it\n\nT\n\n## Why?\n\nW\n\n## Notes\n\nN\n",
+        "## Try it\n\nT\n\nU\n\n## Why?\n\nW\n\n## Notes\n\nN\n",
         "utf-8",
     )
     hostile = "**<b>|${1}"
     text = text_of("one", {"x": hostile})
-    assert (text.sentence, text.examples, text.question) == (f"B {hostile}", ["C"], "Why?")
-    assert text.body[0]["spans"][1:4] == [
-        [hostile, "strong"],
-        [" and ", ""],
-        [hostile, "?lab=tree"],
+    assert (text.sentence, text.examples) == (f"B {hostile}", ["C"])
+    assert (text.task, text.answer, text.folds[0][0]) == (["T"], ["U"], "Why?")
+    assert text.body[0]["parts"] == [
+        "See ",
+        {"tag": "strong", "attrs": {}, "parts": [hostile]},
+        " and ",
+        {"tag": "a", "attrs": {"href": "?lab=tree"}, "parts": [hostile]},
+        ".",
     ]
-    assert text.body[1]["rows"][1][0] == [[hostile, ""]]
+    assert text.body[1]["parts"][1]["parts"][0]["parts"][0]["parts"] == [hostile]
 
 
 # ---- what the lessons say, computed a second time ----
@@ -195,8 +195,16 @@ def test_accept():
     assert values["left"] == 0, "the residual after the rejection, not the row before it"
     accepted = trace.steps[facts.shows.step]
     assert accepted.coin[facts.shows.node] < accepted.accept_prob[facts.shows.node] < 1
-    assert values["example_right"] == pytest.approx(accept.P[0])
-    assert residual(accept.P, accept.Q)[1] == 0
+
+
+def test_the_example_of_the_answer_on_residuals():
+    p, q = np.array([0.7, 0.3]), np.array([0.5, 0.5])
+    accepted = np.minimum(p, q)
+    rejected = 1 - accepted.sum()
+    answer = (markdown.TEXTS / "accept.md").read_text("utf-8")
+    assert f"{accepted[0]:g} + {rejected:g} × {p[0]:g} = {(accepted + rejected * p)[0]:g}" in answer
+    right = accepted + rejected * residual(p, q)
+    assert right == pytest.approx(p) and f"{accepted[0]:g} + {rejected:g} = {right[0]:g}" in answer
 
 
 def test_trees():
@@ -208,7 +216,6 @@ def test_trees():
         step.outcome[nodes[0]] == "accepted" for step, nodes in zip(trace.steps, roots, strict=True)
     )
     assert facts.values["first"] == first
-    assert facts.values["saved"] == sum(bool(step.path) for step in trace.steps) - first
     step = trace.steps[facts.opens.step]
     assert step.outcome[roots[facts.opens.step][0]] == "rejected" and len(step.path) > 1
 
@@ -246,20 +253,21 @@ def test_races():
 
 def test_the_answer_to_the_exercise_on_races_is_what_the_dial_shows():
     _, facts = shipped("races")
-    drafts = facts.figures[0].data["drafts"]
-    differ = [draft["winner"] != drafts[0]["winner"] for draft in drafts]
-    assert facts.values["error"] == differ.index(True) / 20 > 0
-    dials = [facts.figures[at].data["error"] for at in (0, facts.shows.picture - 3)]
-    assert dials == [0, facts.values["error"]], "Show me sets the dial to the answer"
+    (figure,) = facts.figures
+    differ = [draft["winner"] != 0 for draft in figure.data["drafts"]]
+    step = facts.shows.step
+    assert figure.steps == step == differ.index(True) > 0
+    assert figure.data["drafts"][step]["error"] == facts.values["error"]
 
 
 def test_the_dial_of_the_race():
-    drafts = race_figure.races()["drafts"]
-    for step, draft in enumerate(drafts):
-        exact = race_acceptance(race_figure.P, race_figure.draft_row(step / 20))
-        assert draft["equal"] == pytest.approx(exact, abs=0.05)  # counted over 1000 seeds
+    drafts = race_figure.races()
+    for draft in drafts:
+        exact = race_acceptance(race_figure.P, race_figure.draft_row(draft["error"]))
+        share = int(re.search(r"(\d+)%", draft["equal"])[1]) / 100
+        assert share == pytest.approx(exact, abs=0.05)  # counted over 1000 seeds
         assert min(draft["times"]) == draft["times"][draft["winner"]]
-    assert drafts[0]["equal"] == 1 and drafts[0]["row"] == race_figure.P.tolist()
+    assert "100%" in drafts[0]["equal"] and drafts[0]["row"].tolist() == race_figure.P.tolist()
 
 
 def test_cost():
@@ -279,16 +287,10 @@ def test_cost():
     assert facts.values["model"] == LABELS[SMOLLM2]
     assert all(LABELS[SMOLLM2] in figure.data["y"] for figure in facts.figures)
     picture = facts.shows.picture - len(cost.LESSON.recordings)
-    assert facts.figures[picture].label == "Tokens and speed", "which answers the exercise"
+    assert facts.figures[picture].label == "Speed by nodes", "which answers the exercise"
     # A place of the weights has one colour in both pictures, which follows from its position.
-    of_time, of_speed = (
-        [
-            curve["label"].removeprefix("speed ").partition(" (")[0]
-            for curve in figure.data["curves"]
-        ]
-        for figure in facts.figures
-    )
-    assert of_speed[: len(of_time)] == of_time
+    labels = [[curve["label"] for curve in figure.data["curves"]] for figure in facts.figures]
+    assert labels[0] == labels[1]
     examples = text_of("cost", facts.values).examples
     assert len(set(examples)) == len(facts.figures), "each picture is presented with its own"
     # As Measure: the best trees, and how fast they are.
@@ -318,13 +320,10 @@ def test_drafts():
     node = mixed.steps[opens.step].texts[opens.node]
     assert parts.quote(node) == facts.values["token"]
     assert facts.shows.picture == 0
-    step = heads.steps[facts.values["heads_step"] - 1]
-    twins = drafts.twin_nodes(step)
-    assert len({step.tokens[node] for node in twins}) == 1
-    assert len({step.parents[node] for node in twins}) == 2
     assert all(step.draft_passes == 0 for step in heads.steps)
     assert max(step.draft_passes for step in block.steps) == 1
-    assert facts.values["block_after_first"] != facts.values["block_after_second"]
+    assert facts.values["after_first"] != facts.values["after_second"]
+    assert drafts.first_pair(heads, equal=True)[3:] == (facts.values["again"],) * 2
 
 
 def test_exact():
@@ -341,13 +340,12 @@ def test_exact():
 
 
 def test_two_of_four_rules_are_lossy_and_one_guess_does_not_show_it():
-    data = lossy_figure.judged()
-    for tree, wrong in {"one guess": 0, "two guesses": 1, "a guess after a guess": 1}.items():
-        rules = data["trees"][tree]
-        assert sum(rule["wrong_here"] for rule in rules) == wrong
-        assert [bool(rule["wrong_on"]) for rule in rules] == [False, True, False, True]
-        for rule in rules:
-            assert (abs(rule["probability"] - rule["target"]) > 1e-12) == rule["wrong_here"]
+    rules = lossy_figure.judged()
+    assert [rule["exact"] for rule in rules] == [True, False, True, False]
+    trees = [lossy_figure.lossy_tree(rule) for _, rule in lossy_figure.CANDIDATES]
+    assert trees == [None, "two guesses", None, "a guess after a guess"]
+    for rule, tree in zip(rules, trees, strict=True):
+        assert rule["verdict"].startswith("exact: " if rule["exact"] else f"lossy: with {tree} it")
 
 
 # ---- the recorder ----

@@ -151,7 +151,8 @@ test('the run of a lesson is saved as a page by its own name', async () => {
   const lesson = {
     title: 'Trees',
     body: [blank],
-    exercise: [blank, blank],
+    task: [],
+    answer: [blank],
     folds: [['Why?', [blank]]],
     examples: [],
     pictures: [{ label: 'A tree', message }],

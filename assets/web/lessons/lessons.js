@@ -58,7 +58,8 @@ export function lessonBook(element, start, server) {
   async function open(index) {
     if (!start.lessons[index]) return;
     number = index;
-    mark();
+    press(list, number);
+    seen();
     root.setAttribute('aria-busy', 'true');
     const [name, title] = start.lessons[index];
     const found = await server.open_lesson(name).then(JSON.parse).catch(() => null);
@@ -148,14 +149,6 @@ export function lessonBook(element, start, server) {
 
   list.append(...start.lessons.map(([, title], i) => button(title, () => open(i))));
 
-  /** Marks the lesson in the list, and in the address. */
-  function mark() {
-    [...list.children].forEach((other, i) => {
-      other.ariaCurrent = i === number ? 'true' : null;
-    });
-    seen();
-  }
-
   // While the lessons are on the screen the address is the lesson's own.
   function seen() {
     const address = new URL(location.href);
@@ -164,9 +157,7 @@ export function lessonBook(element, start, server) {
     if (address.href !== location.href) history.replaceState(history.state, '', address);
   }
   new ResizeObserver(seen).observe(element);
-  const focusTree = () => {
-    if (presents()) query(root, '.sv-svg').focus();
-  };
+  const focusTree = () => presents() && query(root, '.sv-svg').focus();
   onPage(element, 'resize', focusTree, window);
 
   // ---- presenting: the arrows go through the parts of a step, its steps, figures, lessons ----

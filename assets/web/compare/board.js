@@ -76,17 +76,12 @@ export function compareBoard(element, server, settings = () => undefined) {
     factors.forEach((factor, at) => {
       run.columns[at].factor = factor;
     });
-    if (state) change(state);
-    if (run.state === 'running') clock.follow();
-    drawWhole();
-  }
-
-  /** @param {NonNullable<Message['state']>} state */
-  function change(state) {
     const wasBusy = isBusy();
-    run.state = state === 'stopped' && run.state === 'loading' ? 'done' : state;
+    run.state = state ?? run.state;
     // what the controls no longer stand for is not played to anybody
     if (wasBusy && !isBusy() && !staleSince()) clock.ended();
+    if (run.state === 'running') clock.follow();
+    drawWhole();
   }
 
   const isBusy = () => ['loading', 'running', 'timing'].includes(run.state);
@@ -100,7 +95,7 @@ export function compareBoard(element, server, settings = () => undefined) {
       runColumn(about, prompt, $('runs'), { seek: clock.seek, announce }),
     );
     run = { run: name, state: 'running', columns: made, settings: first };
-    clock.begin();
+    clock.seek(0);
   }
 
   /** @param {Column} column @param {import('./types.js').ColumnUpdate} update */

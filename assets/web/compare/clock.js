@@ -95,5 +95,5 @@ export function sharedClock(root, columns, show) {
     { own: $('scrub') },
   );
 
-  return { begin: () => seek(0), follow, ended, seek, draw };
+  return { follow, ended, seek, draw };
 }

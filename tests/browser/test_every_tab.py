@@ -65,7 +65,7 @@ SHOWN = {  # what each tab presents
     "Compare": "#sv-compare .sv-chart",
     "Lessons": "#sv-lessons .sv-scroll",
     "Tree lab": ".sv-lab-cards",
-    "Verification lab": ".sv-v-bench",
+    "Verification lab": ".sv-v-run",
     "Measure": ".sv-figure:first-child .sv-plot",
 }
 

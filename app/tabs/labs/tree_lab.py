@@ -7,12 +7,14 @@ every position. No model is needed.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import BaseModel, Field, field_validator, model_validator
+from pydantic import BaseModel, Field
 
-from specviz.base.codec import JsonObject, Levels, json_data
+from specviz.base.codec import JsonObject, json_data
 from specviz.builders import BUILDERS
 from specviz.builders.base import TreeBuilder
 from specviz.config.run_config import RunConfig
@@ -20,7 +22,7 @@ from specviz.decode import speculate
 from specviz.measure.forecast import predict
 from specviz.models.table import TableModel, TablePair
 from specviz.record.step import Step
-from specviz.record.vector_files import published, vector_in
+from specviz.record.vector_files import published
 from specviz.record.vectors import (
     PAIR_TITLES,
     Plan,
@@ -34,9 +36,9 @@ from specviz.view.payload import page_json
 from specviz.view.web import asset
 
 from ..parts import recorded
+from ..parts.fastest import fastest_sentence
 from ..parts.request import answer, one_of
 from ..parts.web import component
-from .tree_answers import sentences
 
 if TYPE_CHECKING:
     from ...service.service import RunService
@@ -55,35 +57,38 @@ class TreeRequest(BaseModel):
     """What a visitor sets.
 
     Args:
-        vector: the probability that the first, second, ... child of a node is accepted, or one
-            such vector for each level.
-        file: the text of a file that has it: a profile beside a checkpoint, or one of `calibrate`.
+        vector: the probability that the first, second, ... child of a node is accepted; a
+            semicolon begins that of the next level.
         nodes, levels, width: sizes of the trees; nodes counts the root, levels does not.
         builder: the one that is shown large, one of the six or another.
     """
 
-    vector: Levels = Field(title="Your own numbers")
-    file: str = Field("", max_length=200_000, title="The file")
+    vector: str = Field(max_length=2000, title="Your own numbers")
     # Up to twice the largest tree whose cost is recorded, as `forecast` has it.
     nodes: int = Field(32, ge=2, le=128, title="Nodes")
     levels: int = Field(8, ge=1, le=32, title="Levels")
     width: int = Field(3, ge=1, le=16, title="Children per node")
     builder: str = Field("sequoia", pattern=one_of((*SIX, *OTHERS)))
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read_file(cls, data: object) -> object:
-        if not isinstance(data, dict):
-            return data  # which is refused as no request
-        text = data.get("file")
-        if isinstance(text, str) and text:
-            return data | {"vector": vector_in(text, "The file").plan}
-        return data
 
-    @field_validator("vector")
-    @classmethod
-    def _checked(cls, vector: Plan) -> Plan:
-        return check_acceptance(vector, "The acceptance vector")
+def vector_of(text: str) -> Plan:
+    """The acceptance vector that somebody typed, or one for each level."""
+    levels = []
+    for level in text.split(";"):
+        chances = []
+        for child, word in enumerate(level.replace(",", " ").split(), start=1):
+            try:
+                chance = float(word)
+            except ValueError:
+                chance = math.nan
+            if not 0 <= chance <= 1:
+                raise ValueError(
+                    f"The acceptance of child {child} must be a number from 0 to 1; got {word:.20}."
+                )
+            chances.append(chance)
+        levels.append(tuple(chances))
+    plan = tuple(levels) if len(levels) > 1 else levels[0]
+    return check_acceptance(plan, "The acceptance vector")
 
 
 def presets() -> list[JsonObject]:
@@ -91,27 +96,30 @@ def presets() -> list[JsonObject]:
     paper = published()[PAPER]
     settings = recorded.read().costs["memory"].settings
     title = PAIR_TITLES[settings["pair"]]
-    timed = title.partition(" ")[0]  # as the headline has room for it
+    measured = find_acceptance("sequoia", 0.6, settings["drafter"], settings["pair"])
     return [
         {
             "title": title,
-            "vector": find_acceptance("sequoia", 0.6, settings["drafter"], settings["pair"]),
+            "vector": typed(measured),
             "nodes": 32,
             "levels": 8,
             "width": 3,
-            "heading": f"with {timed}’s acceptance and pass times",
-            "about": f"{title}, temperature 0.6.",
+            "about": f"Acceptance and pass times of {title}, temperature 0.6.",
         },
         {
             "title": "Sequoia’s figure 2",
-            "vector": paper.acceptance,
+            "vector": typed(paper.acceptance),
             "nodes": 64,
             "levels": 11,
             "width": 3,
-            "heading": f"with Llama 3 70B’s acceptance and {timed}’s pass times",
-            "about": f"Acceptance of {paper.title}, from the paper; pass times of {timed}.",
+            "about": f"Acceptance of {paper.title}, from the paper; pass times of {title}.",
         },
     ]
+
+
+def typed(vector: Iterable[float]) -> str:
+    """A vector as somebody would type it."""
+    return ", ".join(f"{chance:.4g}" for chance in vector)
 
 
 def build(service: RunService) -> None:
@@ -136,10 +144,7 @@ def build(service: RunService) -> None:
     sizes["width"]["title"] = f"Children of {fixed}"
     builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
     first = trees(start[0])
-    own = {
-        "heading": "with your acceptance" + start[0]["heading"].partition("acceptance")[2],
-        "about": f"Your acceptance; pass times of {start[0]['title']}.",
-    }
+    own = f"Your acceptance; pass times of {start[0]['title']}."
     past = recorded.read()
     source = f"{recorded.source_of(past.costs['memory'])}, {past.label}"
     values = {"presets": start, "own": own, "sizes": sizes, "builders": builders, "first": first}
@@ -162,14 +167,29 @@ def trees(request: object) -> str:
     """The trees as JSON, or {"error": a sentence}; `request` has the fields of `TreeRequest`."""
 
     def draw(sizes: TreeRequest) -> JsonObject:
+        vector = vector_of(sizes.vector)
         # The six side by side, and a seventh where another is shown large.
         drawn = [
-            tree_of(name, sizes.vector, sizes.nodes, sizes.levels, sizes.width)
+            tree_of(name, vector, sizes.nodes, sizes.levels, sizes.width)
             for name in dict.fromkeys((*SIX, sizes.builder))
         ]
-        return {"vector": sizes.vector, "trees": drawn, **sentences(drawn, sizes.vector)}
+        return {"trees": drawn, "answer": fastest(drawn)}
 
     return answer(TreeRequest, request, draw)
+
+
+def fastest(drawn: list[JsonObject]) -> str:
+    """A sentence: which of the trees is fastest, in memory and on disk; all that are as fast in the
+    numbers on the page."""
+    best = {}
+    for place in recorded.PLACES.values():
+        most = max(tree["speeds"][place] for tree in drawn)
+        *more, last = (
+            tree["title"] for tree in drawn if f"{tree['speeds'][place]:.2f}" == f"{most:.2f}"
+        )
+        best[place] = (f"{', '.join(more)} and {last}" if more else last, most)
+    sentence = fastest_sentence(best, decimals=2)  # as on the cards
+    return f"At these sizes, {sentence[:1].lower()}{sentence[1:]}"
 
 
 def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> JsonObject:
@@ -192,7 +212,6 @@ def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> Js
         "nodes": len(shape),
         "levels": int(shape.depth.max()),
         "passes": step.draft_passes,
-        "why": "",  # no other is faster
     }
 
 

@@ -17,7 +17,6 @@ import numpy as np
 from pydantic import BaseModel, Field, model_validator
 
 from specviz.base.codec import JsonObject, json_data
-from specviz.base.errors import cause
 from specviz.base.files import ASSETS
 from specviz.builders import BUILDERS
 from specviz.builders.static import StaticBuilder
@@ -85,7 +84,7 @@ def build(service: RunService) -> None:
     from ..parts.saving import server_function
 
     start = {
-        "examples": [{"levels": 1, "scheme": None} | example for example in EXAMPLES],
+        "examples": EXAMPLES,
         "rules": [[name, VERIFIERS[name].title] for name in RULES],
         "schemes": list(SCHEMES.items()),
         "names": TOKENS,
@@ -179,25 +178,21 @@ def result(request: NodeRequest, name: str) -> tuple[JsonObject, Outcome | None]
         "reason": match.reason,
         "declared": match.lossless,
         "kind": "impossible",
+        "needs_chain": False,
         "accepted": None,
         "deviation": None,
         "runs": 0,
     }
     if not match.possible:
-        if rule.chain_only and request.children > 1:  # in the words of this page's menu
-            row["reason"] = f"{rule.title} needs a chain: choose “a chain of 2”."
+        if rule.chain_only and request.children > 1:
+            here = f"this node has {request.children} children"
+            row["reason"] = f"{rule.title} needs a chain; {here}."
+            row["needs_chain"] = True
         return row, None
     if rule.shared_noise or outcomes(request, match.scheme) > MOST_RUNS:
         return row | {"kind": "proven" if rule.is_built_in() else "only declared"}, None
     p, q = (np.array([row] * request.levels) for row in (request.p, request.q))
-    try:
-        outcome = enumerate_tree(rule, builder(request).shape, p, q, match.scheme)
-    except Exception as error:  # a plugin may do anything
-        return row | {
-            "kind": "failed",
-            "scheme": None,
-            "reason": f"The rule failed: {cause(error)}",
-        }, None
+    outcome = enumerate_tree(rule, builder(request).shape, p, q, match.scheme)
     deviation = outcome.deviation
     return row | {
         "accepted": outcome.accepted,

@@ -67,8 +67,11 @@ def answer(model: type[Request], request: object, work: Callable[[Request], obje
             for part in first["loc"]:
                 if isinstance(part, int):
                     name += f", entry {part + 1}"
-            got = f"{first['input']!r:.40}"
-            text = f"{name}: {first['msg'][:1].lower()}{first['msg'][1:]}; got {got}."
+            must = first["msg"].partition(" should ")[2].partition(",")[0]
+            if field and field.annotation is int:
+                low, high = field.metadata  # what pydantic made of `ge` and `le`
+                must = f"be a whole number from {low.ge} to {high.le}"
+            text = f"{name} must {must or 'be given'}; got {first['input']!r:.40}."
     except Exception as error:
         text = explain(error, "The computation failed.")
     return page_json({"error": text})

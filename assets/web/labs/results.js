@@ -15,7 +15,7 @@ export function writeLaw(root, { row, law }, names) {
   const $ = finder(root, 'sv-v-');
   $('verdict').textContent = row.verdict;
   $('proof').textContent = row.proof;
-  $('answer').dataset.kind = row.kind;
+  $('verdict').dataset.kind = row.kind;
   if (!law) return $('law').replaceChildren();
   const table = barTable({
     caption: law.caption,
@@ -40,7 +40,7 @@ export function writeLaw(root, { row, law }, names) {
  */
 export function writeRules(root, { rows, levels }, selected, chosen) {
   const $ = finder(root, 'sv-v-'),
-    applies = (/** @type {RuleRow} */ { kind }) => kind !== 'impossible' && kind !== 'failed',
+    applies = (/** @type {RuleRow} */ { kind }) => kind !== 'impossible',
     others = rows.filter(row => !applies(row));
   const lines = rows.filter(applies).map(row => {
     const look = { class: 'sv-plain', 'aria-pressed': row.rule === selected };

@@ -30,7 +30,7 @@ export function stepOf({ parents, chance }) {
 export function smallPicture(tree) {
   const svg = makeSvg('svg', { class: 'sv-svg', 'aria-hidden': 'true' });
   const box = make('div', [svg], 'sv sv-scroll');
-  treeView(svg, { pick: () => {} }).show(stepOf(tree));
+  treeView(svg, { pick: () => {} }).show({ ...stepOf(tree), texts: tree.parents.map(() => '') });
   return box;
 }
 
@@ -41,11 +41,7 @@ export function nodeText({ parents, chance }, node) {
     const drafted = plural(parents.length - 1, 'drafted token');
     return `The root is the last token of the text; with it go ${drafted}. Select a node.`;
   }
-  const rank = parents.slice(0, node).filter(other => other === parent).length + 1;
-  let level = 1;
-  for (let ancestor = parent; ancestor > 0; ancestor = parents[ancestor]) level++;
-  const place = `Level ${level}, child ${rank} of ${parent ? 'its parent' : 'the root'}`;
-  const text = `${place}: accepted with probability ${short(chance[node])}`;
+  const text = `Accepted with probability ${short(chance[node])}`;
   if (!parent) return `${text}.`; // the root is always there
   const share = chance[parent] ? chance[node] / chance[parent] : 0;
   return `${text}, and with ${short(share)} if its parent is accepted.`;

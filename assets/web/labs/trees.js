@@ -24,7 +24,7 @@ export function treeLab(element, start, askTrees) {
   /** @type {LabTree[]} */
   let trees = [];
   let large = /** @type {LabTree} */ ({});
-  let basis = start.own;
+  let about = start.own;
   const picture = treeView(query(root, '.sv-lab-tree svg'), {
     pick: key => select(Number(key)),
   });
@@ -36,15 +36,13 @@ export function treeLab(element, start, askTrees) {
   // ---- controls ----
 
   for (const [size, { title, min, max, value }] of Object.entries(start.sizes)) {
-    const output = make('output', value);
+    const shown = make('b', value);
     sizes[size] = slider({ min, max, step: 1, value }, now => {
-      output.textContent = String(now);
+      shown.textContent = String(now);
       ask(60);
     });
-    // the label names the first of them
-    $('sizes').append(make('label', [title, sizes[size], output]));
+    $('sizes').append(make('label', [title, shown, sizes[size]]));
   }
-  $('count').textContent = start.builders.length;
   $('builder').append(...start.builders.map(([value, title]) => new Option(title, value)));
   $('builder').onchange = () => ask();
   $('vector').oninput = () => {
@@ -56,17 +54,17 @@ export function treeLab(element, start, askTrees) {
   /** @param {number} number */
   function mark(number) {
     press($('presets'), number);
-    basis = start.presets[number] ?? start.own;
+    about = start.presets[number]?.about ?? start.own;
   }
 
   /** @param {number} number @param {boolean} [asks] */
   function load(number, asks = true) {
     const { vector, ...numbers } = start.presets[number];
     mark(number);
-    $('vector').value = vector.map(chance => Number(chance.toPrecision(4))).join(', ');
+    $('vector').value = vector;
     for (const [size, track] of Object.entries(sizes)) {
       track.value = /** @type {any} */ (numbers)[size];
-      query(track.parentElement ?? root, 'output').textContent = track.value;
+      query(track.parentElement ?? root, 'b').textContent = track.value;
     }
     $('builder').value = 'sequoia';
     if (asks) ask();
@@ -78,11 +76,7 @@ export function treeLab(element, start, askTrees) {
     const numbers = Object.fromEntries(
       Object.entries(sizes).map(([size, track]) => [size, track.valueAsNumber]),
     );
-    // The text of a preset is rounded: its own numbers give the tree that the page opened with.
-    const text = $('vector').value;
-    const vector = basis.vector ?? vectorOf(text);
-    const file = text.includes('{') ? text : ''; // the profile of a checkpoint
-    return askTrees({ vector, builder: $('builder').value, file, ...numbers });
+    return askTrees({ vector: $('vector').value, builder: $('builder').value, ...numbers });
   }
 
   /** @param {import('./types.js').Trees} answer */
@@ -91,11 +85,9 @@ export function treeLab(element, start, askTrees) {
     root.classList.remove('stale');
     trees = answer.trees;
     $('cards').replaceChildren(...trees.map(card));
-    $('question').textContent = `Which tree is fastest ${basis.heading}?`;
     // no name is broken
     $('answer').textContent = answer.answer.replaceAll('-', '\u2011').replace('On ', 'On\xa0');
-    $('about').textContent = `${basis.about} ${answer.others}`;
-    root.style.setProperty('--about', JSON.stringify(` ${basis.about}`)); // when presented
+    $('about').textContent = about;
     open(trees.find(tree => tree.name === $('builder').value) ?? large);
   }
 
@@ -135,8 +127,6 @@ export function treeLab(element, start, askTrees) {
     $('name').textContent = `${tree.title}: ${sizesOf}, ${plural(tree.passes, 'draft pass')}`;
     // Every row of a large tree has its height, and the page scrolls.
     $('tree').style.setProperty('--rows', leavesOf(tree));
-    $('why').textContent = tree.why;
-    $('masked').textContent = `Attention mask: ${tree.title}`;
     picture.show(stepOf(tree));
     $('mask').replaceChildren(maskPicture(tree));
     select(0);
@@ -159,17 +149,6 @@ export function treeLab(element, start, askTrees) {
 
 /** @param {LabTree} tree */
 const leavesOf = ({ parents }) => parents.length + 1 - new Set(parents).size;
-
-/** What is no number is sent as it is, and named in the answer. @param {string} text */
-function vectorOf(text) {
-  const levels = text.split(';').map(level =>
-    level
-      .split(/[\s,[\]()]+/)
-      .filter(Boolean)
-      .map(entry => (Number.isNaN(Number(entry)) ? entry : Number(entry))),
-  );
-  return levels.length > 1 ? levels : levels[0];
-}
 
 /** A row for each node, filled at itself and its ancestors. @param {LabTree} tree */
 function maskPicture({ parents, title }) {

@@ -13,25 +13,12 @@ export interface LabTree {
   nodes: number;
   levels: number;
   passes: number;
-  /** Why another is faster, or "". */
-  why: string;
 }
 
-/** The trees of a vector, with the sentences about them. */
+/** The trees of a vector, with the sentence about them. */
 export interface Trees {
-  vector: number[] | number[][];
   trees: LabTree[];
   answer: string;
-  /** Which sizes would be faster, or "". */
-  others: string;
-}
-
-/** Whose acceptance and pass times the numbers rest on: before the headline, and below it. */
-export interface Basis {
-  /** Of a preset. */
-  vector?: number[];
-  heading: string;
-  about: string;
 }
 
 /**
@@ -39,15 +26,17 @@ export interface Basis {
  * first answer.
  */
 export interface TreeStart {
-  presets: (Basis & {
+  presets: {
     title: string;
-    vector: number[];
+    vector: string;
     nodes: number;
     levels: number;
     width: number;
-  })[];
-  /** Where the numbers come from once a visitor changed the vector. */
-  own: Basis;
+    /** Whose acceptance and pass times the numbers rest on. */
+    about: string;
+  }[];
+  /** The same once a visitor changed the vector. */
+  own: string;
   sizes: Record<string, { title: string; min: number; max: number; value: number }>;
   builders: [string, string][];
   first: string;
@@ -116,7 +105,9 @@ export interface RuleRow {
   rule: string;
   title: string;
   scheme: string | null;
-  kind: 'impossible' | 'failed' | 'equal' | 'differs' | 'proven' | 'only declared';
+  kind: 'impossible' | 'equal' | 'differs' | 'proven' | 'only declared';
+  /** Whether it is impossible because the node has several children. */
+  needs_chain: boolean;
   accepted: number | null;
   /** In sentences, what they rest on, and both in a cell. */
   verdict: string;

@@ -74,8 +74,7 @@ export function verificationLab(element, start, server) {
   /** What is said of an example is true of its rule and its numbers. */
   function unmark() {
     mark(-1);
-    const about = $('about');
-    about.textContent = about.textContent.replace(/^(?!Before|$)/, 'Before your change: ');
+    $('about').textContent = '';
   }
 
   /** @param {Partial<State>} change */
@@ -132,6 +131,7 @@ export function verificationLab(element, start, server) {
     },
     all: () => $('results').scrollIntoView({ behavior: 'smooth' }),
     draw: () => set({ seed: (state.seed + 1) % start.most.seed }),
+    chain: () => set({ children: 1, levels: 2 }),
   };
   for (const [name, act] of Object.entries(acts))
     query(root, `[data-do=${name}]`).onclick = act;
@@ -169,6 +169,7 @@ export function verificationLab(element, start, server) {
     const drawn = data.step && runOf(data.step, [...state.names.keys()]);
     showTries(recorded ?? drawn, [...state.names], { p: data.p, q: data.q });
     writeLaw(root, data, state.names);
+    query(root, '[data-do=chain]').hidden = !data.row.needs_chain;
   }
 
   subscribe('node', element, showNode);

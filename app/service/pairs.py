@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -13,7 +14,7 @@ from weakref import WeakValueDictionary
 from specviz.base.errors import ParameterError, cause
 from specviz.models.base import Pair
 
-from . import limits, zero_gpu
+from . import zero_gpu
 from .loading import Loading, Offer
 from .pair_ref import LABELS, OLD_DISK, OLD_NAMES, SMOLLM2, TALES, WEIGHTS, PairRef
 
@@ -118,7 +119,8 @@ class Pairs:
     def prepare(self) -> None:
         """Download, convert and load SmolLM2 in the background, as the page opens with it;
         `preparing` says how far that is, and `problem` why it cannot be had."""
-        if SMOLLM2 in self.offers and not zero_gpu.ON and limits.flag("SPECVIZ_PREPARE", True):
+        is_wanted = os.environ.get("SPECVIZ_PREPARE", "").strip() != "0"
+        if SMOLLM2 in self.offers and not zero_gpu.ON and is_wanted:
             self.preparing = self.load(PairRef(SMOLLM2, weights="disk"))
 
     @property

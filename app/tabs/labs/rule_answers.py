@@ -23,10 +23,9 @@ def sentences(row: JsonObject) -> dict[str, str]:
         computed = "Nothing here is random" if runs == 1 else f"All {runs} outcomes computed"
         difference = f"{row['deviation']:.2g}".replace("-", "−")  # at which no line breaks
         if kind == "equal":
-            equal = f"equal but for rounding ({difference})" if row["deviation"] else "equal"
             only = "" if declared else " Only here: the rule is lossy in general."
             verdict = f"{title} writes exactly the target’s distribution p."
-            proof = f"{computed}; {equal}.{only}"
+            proof = f"{computed}; equal but for rounding.{only}"
             word = "= p" if declared else "= p here"
         else:
             refuted = " The rule is declared lossless; this node refutes it." if declared else ""

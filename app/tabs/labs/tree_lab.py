@@ -57,8 +57,7 @@ class TreeRequest(BaseModel):
     """What a visitor sets.
 
     Args:
-        vector: the probability that the first, second, ... child of a node is accepted; a
-            semicolon begins that of the next level.
+        vector: the probability that the first, second, ... child of a node is accepted.
         nodes, levels, width: sizes of the trees; nodes counts the root, levels does not.
         builder: the one that is shown large, one of the six or another.
     """
@@ -67,28 +66,24 @@ class TreeRequest(BaseModel):
     # Up to twice the largest tree whose cost is recorded, as `forecast` has it.
     nodes: int = Field(32, ge=2, le=128, title="Nodes")
     levels: int = Field(8, ge=1, le=32, title="Levels")
-    width: int = Field(3, ge=1, le=16, title="Children per node")
+    width: int = Field(3, ge=1, le=16, title="Children of k-ary, EAGLE-2")
     builder: str = Field("sequoia", pattern=one_of((*SIX, *OTHERS)))
 
 
 def vector_of(text: str) -> Plan:
-    """The acceptance vector that somebody typed, or one for each level."""
-    levels = []
-    for level in text.split(";"):
-        chances = []
-        for child, word in enumerate(level.replace(",", " ").split(), start=1):
-            try:
-                chance = float(word)
-            except ValueError:
-                chance = math.nan
-            if not 0 <= chance <= 1:
-                raise ValueError(
-                    f"The acceptance of child {child} must be a number from 0 to 1; got {word:.20}."
-                )
-            chances.append(chance)
-        levels.append(tuple(chances))
-    plan = tuple(levels) if len(levels) > 1 else levels[0]
-    return check_acceptance(plan, "The acceptance vector")
+    """The acceptance vector that somebody typed."""
+    chances = []
+    for child, word in enumerate(text.replace(",", " ").split(), start=1):
+        try:
+            chance = float(word)
+        except ValueError:
+            chance = math.nan
+        if not 0 <= chance <= 1:
+            raise ValueError(
+                f"The acceptance of child {child} must be a number from 0 to 1; got {word:.20}."
+            )
+        chances.append(chance)
+    return check_acceptance(tuple(chances), "The acceptance vector")
 
 
 def presets() -> list[JsonObject]:
@@ -139,9 +134,6 @@ def build(service: RunService) -> None:
             "value": field.default,
         }
     sizes["nodes"]["title"] += ", at most"  # some builders stop earlier
-    # The others have as many children as pay, so it would say too much without their names.
-    fixed = ", ".join(BUILDERS[name].title for name in SIX if has_fixed_width(name))
-    sizes["width"]["title"] = f"Children of {fixed}"
     builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
     first = trees(start[0])
     own = f"Your acceptance; pass times of {start[0]['title']}."
@@ -241,12 +233,9 @@ def fitted(
 
 def first_step(builder: TreeBuilder, vector: tuple) -> Step:
     """One step of the real loop on a draft with the vector, largest first, as its distribution at
-    every position; of one vector for each level it is the first."""
-    first = vector
-    if isinstance(vector[0], tuple):
-        first = vector[0]
+    every position."""
     # The k-th most probable token is the k-th child, so its probability is that of the k-th entry.
-    head = np.sort(np.array(first))[::-1]
+    head = np.sort(np.array(vector))[::-1]
     tail = max(0.0, 1 - head.sum())
     # Tokens that share the rest, each less likely than the head.
     spread = max(64, int(tail / max(head[-1], 1e-3)) + 1)

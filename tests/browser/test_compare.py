@@ -203,7 +203,7 @@ def test_the_tab_is_in_the_address_and_back_returns_to_the_one_before(serve, vis
 def copied_link(page):
     page.locator(f"{BOARD} .sv-save summary").click()
     page.locator(f"{BOARD} [data-save=link]").click()
-    expect(page.locator(f"{BOARD} .sv-state")).to_have_text("Link copied.")
+    expect(page.locator(f"{BOARD} .sv-save summary")).to_have_text("Link copied.")
     return page.evaluate("navigator.clipboard.readText()")
 
 

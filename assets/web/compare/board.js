@@ -49,7 +49,6 @@ export function compareBoard(element, server, settings = () => undefined) {
     caption: () => `${$('standing').textContent} ${$('title-line').textContent}`.trim(),
     messages: () => messages,
     link,
-    say: text => say($('state'), text),
   });
 
   /** The address that opens what is on the screen: the recorded race, or runs to compute. */

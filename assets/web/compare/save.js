@@ -10,8 +10,8 @@ const PLACE = 'id="run">{}'; // where the page of the server has room for what i
 /**
  * @param {HTMLElement} root of the comparison
  * @param {Ask | undefined} page answers with a page without a comparison
- * @param {{ caption: () => string, messages: () => string[], link: () => string,
- *   say: (text: string) => void }} comparison
+ * @param {{ caption: () => string, messages: () => string[],
+ *   link: () => string }} comparison
  */
 export function savesComparison(root, page, comparison) {
   async function savePicture() {
@@ -19,6 +19,12 @@ export function savesComparison(root, page, comparison) {
     const legends = [root.querySelectorAll('.sv-run h3')];
     const parts = { svg, paper: query(root, '.sv-chart'), legends };
     downloadFile('specviz-compare.png', await png(pictureOf(parts, comparison.caption())));
+  }
+
+  async function copyLink() {
+    const summary = query(save, 'summary');
+    summary.textContent = await copyText(comparison.link(), 'Link');
+    setTimeout(() => summary.replaceChildren('Save'), 4000);
   }
 
   async function savePage() {
@@ -29,8 +35,7 @@ export function savesComparison(root, page, comparison) {
   const save = menu(query(root, '.sv-save'));
   query(save, '[data-save=png]').onclick = savePicture;
   query(save, '[data-save=html]').onclick = savePage;
-  query(save, '[data-save=link]').onclick = async () =>
-    comparison.say(await copyText(comparison.link(), 'Link'));
+  query(save, '[data-save=link]').onclick = copyLink;
   for (const kind of ['html', 'link']) query(save, `[data-save=${kind}]`).hidden = !page;
 }
 

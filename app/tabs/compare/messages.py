@@ -139,7 +139,7 @@ def of_traces(
 ) -> str:
     """Recorded runs on the same prompt as one message.
 
-    `more` has "badge", what the page calls it, and "when" and where they were recorded, in words.
+    `more` has "badge", what the page calls it.
     """
     runs = runs_of(entries)
     updates = []

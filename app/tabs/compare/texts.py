@@ -25,9 +25,8 @@ def remarks(runs: Sequence[Run]) -> list[JsonObject]:
     is true of several.
 
     Returns:
-        Of each remark "letters": whose texts; "kind": "equal", "differs" (not expected) or
-        "expected"; "position": index of the first token that differs, or None; "text": what was
-        found; "why": a sentence on why, or nothing.
+        Of each remark "letters": whose texts; "position": index of the first token that differs, or
+        None; "text": what was found; "why": a sentence on why, or nothing.
     """
     plain, *others = runs
     alike: dict[tuple, list[str]] = {}
@@ -37,29 +36,29 @@ def remarks(runs: Sequence[Run]) -> list[JsonObject]:
         found = (at, *remark(run.entry, at, len(run.written)))
         alike.setdefault(found, [plain.entry.letter]).append(run.entry.letter)
     remarks = []
-    for (at, kind, text, why), letters in alike.items():
+    for (at, text, why), letters in alike.items():
         *before, last = letters
         text = f"{', '.join(before)} and {last}: {text}"
-        remarks.append({"letters": letters, "kind": kind, "position": at, "text": text, "why": why})
+        remarks.append({"letters": letters, "position": at, "text": text, "why": why})
     return remarks
 
 
-def remark(entry: Entry, at: int | None, length: int) -> tuple[str, str, str]:
-    """Kind, text and reason of a remark on a text of this length that parts from that of plain
-    decoding at a token."""
+def remark(entry: Entry, at: int | None, length: int) -> tuple[str, str]:
+    """What is found of a text of this length that parts from that of plain decoding at a token, and
+    why."""
     promise = why_equal(entry)
     if at is None:
         text = f"identical text, all {length} tokens"
         if promise:
-            return "equal", f"{text}, as expected.", f"Expected: {promise}."
-        return "equal", f"{text}, by chance: it is not guaranteed.", ""
+            return f"{text}, as expected.", f"Expected: {promise}."
+        return f"{text}, by chance: it is not guaranteed.", ""
     text = f"the first different token is token {at + 1}."
     if promise:
-        return "differs", text, f"They should be identical: {promise}."
+        return text, f"They should be identical: {promise}."
     why = "each run uses its own random draws, and its text follows the target’s distribution."
     if entry.lossy:
         why = f"{entry.letter} is lossy: {entry.lossy}"
-    return "expected", text, f"Different texts are expected: {why}"
+    return text, f"Different texts are expected: {why}"
 
 
 def why_equal(entry: Entry) -> str:

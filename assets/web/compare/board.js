@@ -115,8 +115,9 @@ export function compareBoard(element, server, settings = () => undefined) {
     $('asked').textContent = run.prompt ?? '';
     $('title-line').textContent = source.filter(Boolean).join(' · ');
     say($('standing'), run.headline || (run.note ?? ''));
-    say($('state'), why && `${why} Below is still the earlier comparison.`);
-    $('basis').textContent = run.when ?? '';
+    const wasStale = root.classList.contains('stale');
+    // else that a link was copied would stand there only until the next message
+    if (why || wasStale) say($('state'), why && `${why} Below is still the earlier comparison.`);
     root.classList.toggle('stale', why !== '');
     $('state').dataset.state = run.state;
     writeTexts(root, run.columns, run.remarks ?? []);

@@ -32,9 +32,8 @@ export function writeTexts(root, columns, remarks) {
   const $ = finder(root);
   // said once, however many texts it explains
   $('texts-why').textContent = [...new Set(remarks.map(({ why }) => why))].join(' ');
-  const lines = remarks.map(({ letters, kind, text, position }) => {
-    const line = make('li', text, { 'data-kind': kind });
-    if (position === null) return line;
+  const lines = remarks.map(({ letters, text, position }) => {
+    if (position === null) return make('li', text);
     const pieces = columns
       .filter(({ about }) => letters.includes(about.letter))
       .map(({ about, spans }) => {
@@ -42,8 +41,7 @@ export function writeTexts(root, columns, remarks) {
         token?.classList.add('differs');
         return `${about.letter} “${visible(token?.textContent ?? '')}”`;
       });
-    line.append(make('span', ` ${pieces.join(', ')}`, 'sv-apart'));
-    return line;
+    return make('li', `${text} ${pieces.join(', ')}`);
   });
   $('texts').replaceChildren(...lines);
 }

@@ -13,7 +13,6 @@ export interface About {
 /** A remark on the texts of plain decoding and of others of which the same is true. */
 export interface Remark {
   letters: string[];
-  kind: 'equal' | 'differs' | 'expected';
   text: string;
   why: string;
   /** The first token that differs. */
@@ -54,7 +53,6 @@ export interface Message {
   /** What the controls held; of a recorded comparison what they hold as the page opens. */
   settings?: string;
   pair?: string;
-  /** Of a comparison that was not decoded now: what it is, and when and where it was recorded. */
+  /** Of a comparison that was not decoded now: what it is. */
   badge?: string;
-  when?: string;
 }

@@ -66,6 +66,13 @@ def test_a_node_is_shown_at_once_and_stepped_through(page):
     expect(number).to_have_value("0.067")  # as in tables
     assert number.evaluate("box => box.scrollWidth <= box.clientWidth"), "it is not cut"
     expect(page.locator(".sv-v-law tbody tr").first).to_contain_text("0.067")
+    expect(page.locator(".sv-v-about")).to_be_empty()  # it is about other numbers
+    page.locator(".sv-v-shape").select_option("2 1")
+    page.locator(".sv-v-rule").select_option("block")
+    expect(page.locator(".sv-v-verdict")).to_contain_text("needs a chain; this node has 2")
+    page.locator("[data-do=chain]").click()
+    expect(page.locator(".sv-v-verdict")).to_have_attribute("data-kind", "equal")
+    expect(page.locator(".sv-v-shape")).to_have_value("1 2")
 
 
 def test_presented_the_verification_lab_shows_a_try_on_one_screen_and_all_rules_on_the_next(page):

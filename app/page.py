@@ -7,6 +7,7 @@ import signal
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout, suppress
 from functools import wraps
+from importlib.util import find_spec
 from inspect import iscoroutinefunction
 from io import StringIO
 from itertools import product
@@ -164,7 +165,7 @@ def launch(demo: gr.Blocks, hosts: str = "", **more: object) -> Any:
         "ssr_mode": False,
         "allowed_paths": [],
         "run_history": False,
-        "mcp_server": False,
+        "mcp_server": find_spec("mcp") is not None,  # the endpoint is then a tool for agents too
         "enable_monitoring": False,
         "max_threads": 2 * limits.QUEUE,  # what waits holds a place of gradio's, but no thread
         # The page keeps nothing in gradio's sessions, so nobody misses one that is dropped.

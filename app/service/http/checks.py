@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from inspect import signature
 
 import gradio as gr
@@ -29,8 +30,8 @@ class Checks:
 
     def __init__(self, demo: gr.Blocks) -> None:
         self.demo = demo
-        endpoint = next(event for event in demo.fns.values() if event.api_name == "generate")
-        self.parameters = list(signature(endpoint.fn).parameters)
+        self.endpoint = next(event for event in demo.fns.values() if event.api_name == "generate")
+        self.parameters = list(signature(self.endpoint.fn).parameters)
 
     def __call__(self, path: str, data: JsonObject) -> None:
         """Look at the fields of a body; raises `Rejected` if it does not belong to this page."""
@@ -40,10 +41,23 @@ class Checks:
         match path:
             case "/queue/join" | "/run/predict":
                 self._event(data)
+            case "/call/generate":
+                check_values(self.endpoint, data.get("data"), self.parameters)
             case "/call/v2/generate":
                 self._arguments(data)
             case "/component_server":
                 self._server_function(data)
+
+    def call(self, data: JsonObject) -> None:
+        """Look at a call of the tool; raises `Rejected` where its arguments are not those of the
+        endpoint."""
+        params = data.get("params")
+        arguments = params.get("arguments") if isinstance(params, dict) else None
+        if not isinstance(arguments, dict):
+            raise Rejected(
+                400, 'A call must have arguments such as {"prompt": "Once upon a time"}.'
+            )
+        self._arguments(arguments)
 
     def _event(self, data: JsonObject) -> None:
         event = None
@@ -107,16 +121,18 @@ def fields(body: bytes) -> JsonObject:
     return data
 
 
-def check_values(event: BlockFunction, data: object) -> None:
-    """Raises `Rejected` where data are not one fitting value for each input of an event."""
+def check_values(event: BlockFunction, data: object, names: Sequence[str] = ()) -> None:
+    """Raises `Rejected` where data are not one fitting value for each input of an event, whose
+    labels are its names."""
     if not isinstance(data, list) or len(data) != len(event.inputs):
         raise Rejected(400, f"data must be a list of {len(event.inputs)} values for this event.")
-    for block, value in zip(event.inputs, data, strict=True):
+    names = names or [block.label for block in event.inputs]
+    for block, name, value in zip(event.inputs, names, data, strict=True):
         takes_lists = isinstance(block, LISTS) or getattr(block, "multiselect", False)
         # Gradio would keep a list as the value of a text box, and pass it on to whoever reads it.
         if isinstance(value, list | dict) and not takes_lists:
-            raise Rejected(400, f"{block.label} must be text or a number, not a list or an object.")
-        check_plain(block.label, value)
+            raise Rejected(400, f"{name} must be text or a number, not a list or an object.")
+        check_plain(name, value)
 
 
 def check_plain(name: object, value: object, limit: int = MAX_NESTED) -> None:

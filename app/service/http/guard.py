@@ -15,10 +15,12 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from specviz.base.codec import JsonObject
+
 from .. import limits
 from ..queue import VISITOR, Visitor
+from . import gradio_private
 from .checks import Checks, Rejected, fields
-from .gradio_private import forget, has_event, has_messages
 from .policy import POLICY, SAFE, with_hashes
 from .readers import Readers
 from .server import Hosts
@@ -28,16 +30,20 @@ OPEN = "/open"  # takes a saved run, as it is in its file
 READ = re.compile(
     r"/|/config|/(theme\.css|favicon\.ico|robots\.txt|manifest\.json|pwa_icon(/\d+)?)"
     r"|/(assets|static|web)/.*"
-    rf"|{API}/(info|openapi\.json|startup-events|app_id|theme\.css|queue/(data|status)"
+    rf"|{API}/(info|openapi\.json|startup-events|app_id|theme\.css|queue/(data|status)|mcp"
     rf"|heartbeat/\w{{1,64}}|call/(v2/)?generate/\w{{1,64}})"
 )
 SENT = re.compile(
-    rf"{OPEN}|{API}/(queue/join|run/predict|call/v2/generate|component_server|cancel|reset)"
+    rf"{OPEN}|{API}/(queue/join|run/predict|call/(v2/)?generate|component_server|cancel|reset|mcp)"
 )
+# Calls of the tool that wait or compute, of all and of one subnet; each of them takes a thread.
+CALLS = 32
+CALLS_OF_SUBNET = 8
 # Bytes of bodies that are being received, of all and of one subnet.
 RECEIVED = 256_000_000
 RECEIVED_OF_SUBNET = 40_000_000
 GONE = "The messages of this run were removed. Reload the page, or start the run again."
+MANY_CALLS = "Too many calls are waiting. Try again when one of them has ended."
 
 
 class Guard:
@@ -63,6 +69,7 @@ class Guard:
         self.hosts = hosts
         self.last_hop = last_hop
         self.checks = Checks(demo)
+        self.calls = Counter[str]()
         self.received = Counter[str]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -72,15 +79,14 @@ class Guard:
         path = scope.get("path", "").removeprefix(scope.get("root_path", "")).rstrip("/") or "/"
         # From here on the address is that of the visitor, whatever proxies stand before the page:
         # the queue counts by it, so it must be none that he can choose.
-        scope = self.with_client(scope)
+        scope = self.with_client(scope, path)
         send = self.with_headers(scope, send, whole=path == "/")
         VISITOR.set(Visitor((scope.get("client") or [""])[0]))
         for gone in self.readers.gone():
-            forget(self.demo, gone)
+            gradio_private.forget(self.demo, gone)
         try:
             self.check_origin(scope)
-            receive = await self.checked(scope, receive, path)
-            answer = self.gone(scope, path)
+            answer, receive = await self.answer(scope, receive, path)
         except Rejected as error:
             status, sentence = error.args
             answer = JSONResponse({"detail": sentence, "error": sentence}, status_code=status)
@@ -88,6 +94,8 @@ class Guard:
             await answer(scope, receive, send)
         elif session := read_session(scope, path):
             await self.readers.reading(session, self.app, scope, receive, send)
+        elif path == f"{API}/mcp":
+            await self.call_tool(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
@@ -107,15 +115,17 @@ class Guard:
         if origin and scope["method"] == "POST" and not self.hosts.allow(urlsplit(origin).netloc):
             raise Rejected(403, "Scripts of other sites may not use this page.")
 
-    async def checked(self, scope: Scope, receive: Receive, path: str) -> Receive:
-        """How the page receives the body of a request; raises `Rejected` where it is not asked."""
+    async def answer(
+        self, scope: Scope, receive: Receive, path: str
+    ) -> tuple[Response | None, Receive]:
+        """The response where the page is not asked, and how it receives the body where it is."""
         method = scope["method"]
         if method in ("GET", "HEAD"):
             if not READ.fullmatch(path):
                 raise Rejected(404, "Not found.")
-            return receive
+            return self.gone(scope, path), receive
         if method == "OPTIONS":
-            return receive
+            return None, receive
         if not SENT.fullmatch(path):
             raise Rejected(404, "Not found.")
         if method != "POST":
@@ -134,7 +144,8 @@ class Guard:
                 body = json.dumps(data).encode()  # its messages are asked for by its event alone
             session = str(data.get("session_hash") or "")
             self.readers.seen(session[:64])
-            self.checks(path.removeprefix(API), data)
+            if refusal := self.refusal(path, data):
+                return refusal, receive
         VISITOR.set(Visitor(VISITOR.get().address, session[:64]))
         # The body was taken from the connection to be looked at; the app gets it as one message.
         messages = [{"type": "http.request", "body": body, "more_body": False}]
@@ -142,7 +153,33 @@ class Guard:
         async def receive_again() -> Message:
             return messages.pop() if messages else await receive()
 
-        return receive_again
+        return None, receive_again
+
+    def refusal(self, path: str, data: JsonObject) -> Response | None:
+        """The answer to a call of the tool that is wrong, as its protocol has it; of anything else
+        `Rejected` is raised."""
+        if path != f"{API}/mcp":
+            self.checks(path.removeprefix(API), data)
+        elif data.get("method") == "tools/call":
+            # Each call takes a thread until it ends, so one subnet cannot take all of them.
+            subnet = VISITOR.get().subnet
+            try:
+                self.checks.call(data)
+                if self.calls[subnet] >= CALLS_OF_SUBNET or self.calls.total() >= CALLS:
+                    raise Rejected(429, MANY_CALLS)
+            except Rejected as error:
+                content = {"content": [{"type": "text", "text": error.args[1]}], "isError": True}
+                return JSONResponse({"jsonrpc": "2.0", "id": data.get("id"), "result": content})
+        return None
+
+    async def call_tool(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve a call of the tool, and count it meanwhile."""
+        subnet = VISITOR.get().subnet
+        self.calls[subnet] += 1
+        try:
+            await self.app(scope, receive, send)
+        finally:
+            self.calls[subnet] -= 1
 
     async def read_body(self, scope: Scope, receive: Receive, limit: int) -> bytes:
         """The body of a request, counted as it arrives, and waited for no longer than
@@ -179,9 +216,9 @@ class Guard:
             raise Rejected(413, f"A request may have at most {limit:,} bytes.")
         return bytes(body)
 
-    def with_client(self, scope: Scope) -> Scope:
-        """The request with the address of its client; what a proxy adds is left out where no
-        trusted one did."""
+    def with_client(self, scope: Scope, path: str) -> Scope:
+        """The request with the address of its client, which a call of the tool passes on: gradio
+        sends it to itself. What a proxy adds is left out where no trusted one did."""
         headers = scope["headers"]
         forwarded = [value for name, value in headers if name == b"x-forwarded-for"]
         if self.last_hop and forwarded:
@@ -191,6 +228,9 @@ class Guard:
         # The port of a client is 0 where a trusted proxy named it.
         if not client or client[1] != 0:
             headers = [pair for pair in headers if pair[0] != b"x-forwarded-host"]
+        if client and path == f"{API}/mcp":
+            headers = [pair for pair in headers if pair[0] != b"x-forwarded-for"]
+            headers = [*headers, (b"x-forwarded-for", client[0].encode())]
         return {**scope, "headers": headers}
 
     def with_headers(self, scope: Scope, send: Send, whole: bool) -> Send:
@@ -229,10 +269,10 @@ class Guard:
         """The answer to who asks for messages that were removed; gradio would log a traceback."""
         text = ""
         session = read_session(scope, path)
-        if path == f"{API}/queue/data" and not has_messages(self.demo, session):
+        if path == f"{API}/queue/data" and not gradio_private.has_messages(self.demo, session):
             message = UnexpectedErrorMessage(message=GONE, session_not_found=True)
             text = f"data: {message.model_dump_json()}\n\n"
-        elif path.startswith(f"{API}/call/") and session and not has_event(self.demo, session):
+        elif path.startswith(f"{API}/call/") and not gradio_private.has_event(self.demo, session):
             text = f"event: error\ndata: {json.dumps(GONE)}\n\n"
         return Response(text, media_type="text/event-stream") if text else None
 

@@ -56,10 +56,10 @@ class NoChecks(Guard):
 
     def __init__(self, app):
         self.app, self.readers, self.hosts, self.last_hop = app, Readers(), Hosts(), True
-        self.received = Counter()
+        self.calls, self.received = Counter(), Counter()
 
-    def checks(self, path, data):
-        pass
+    def refusal(self, path, data):
+        return None
 
 
 def statuses(path, chunks, headers=(), wait=False, method="POST"):
@@ -214,8 +214,8 @@ CLOSED = [
     "token",
     "login_check",
     "upload_progress?upload_id=a",
-    "mcp",
-    "call/generate",
+    "mcp/http",
+    "mcp/sse",
 ]
 
 
@@ -242,7 +242,7 @@ def test_no_way_leads_around_the_queue_and_nothing_sent_is_logged(
     client, capfd, caplog, monkeypatch
 ):
     monkeypatch.setattr("app.api.answers", lambda *args: pytest.fail("a run began"))
-    for way in ("run/generate", "api/generate", "upload", "mcp"):
+    for way in ("run/generate", "api/generate", "upload", "mcp/http"):
         assert client.post(f"gradio_api/{way}", json={"data": [SECRET]}).status_code == 404
     for body in (
         b"x" * (limits.BODY + 1),
@@ -345,11 +345,13 @@ REQUESTS = {
         {"prompt": "abc", "seed": BIG},
         {"prompt": "abc", "builder": {"a": [1] * 9000}},
     ),
+    "call/generate": ({"data": ["abc"]}, {"data": None}),
     "component_server": (
         {"data": 1},
         {"data": 1, "component_id": [1], "fn_name": "save"},
         {"data": 1, "component_id": 0, "fn_name": "__init__", "session_hash": "a"},
     ),
+    "mcp/": ([1], {}),
 }
 
 
@@ -365,7 +367,7 @@ def test_a_request_that_makes_no_sense_gets_a_sentence(client, path, body, capfd
     "body", [b"", b"{", b'{"data": ' + b"[" * 5000, b"\xff", b"NaN", b'{"session_hash": "\\ud800"}']
 )
 def test_a_body_that_is_no_json_gets_a_sentence(client, body, capfd):
-    for path in ("queue/join", "component_server/", "call/v2/generate", "cancel"):
+    for path in ("queue/join", "component_server/", "call/v2/generate", "mcp/", "cancel"):
         done = client.post(f"gradio_api/{path}", content=body, headers=JSON)
         assert done.status_code == 400 and done.json()["error"].endswith("valid Unicode.")
     assert "Traceback" not in "".join(capfd.readouterr())

@@ -132,7 +132,7 @@ def test_a_quantisation_without_a_name_is_not_called_none():
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (httpx.ConnectError("refused"), "(ConnectError)"),
+        (httpx.ConnectError("refused"), "(refused)"),
         (OSError(28, "No space left on device"), "(No space left on device)"),
     ],
 )

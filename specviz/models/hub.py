@@ -12,6 +12,7 @@ from huggingface_hub import HfApi, snapshot_download
 from huggingface_hub.errors import GatedRepoError, HFValidationError, RepositoryNotFoundError
 from tqdm import tqdm
 
+from ..base.errors import cause
 from .catalogue import CATALOGUE, is_prepared_here, prepare
 from .formats.gguf import is_gguf
 
@@ -73,7 +74,7 @@ def model_folder(
     except RepositoryNotFoundError:
         problem = "is not on the Hugging Face hub. Check the spelling of org/model."
     except Exception as error:
-        reason = getattr(error, "strerror", None) or type(error).__name__
+        reason = getattr(error, "strerror", None) or cause(error)
         problem = (
             "is not complete on this machine and cannot be had from the Hugging Face hub "
             f"({reason}). Give a local model folder, or try again later."

@@ -20,10 +20,15 @@ TARGET = "sv-own-target"
 DRAFT = "sv-own-draft"
 USE = "sv-own-use"
 REPORT = "sv-own-report"
-ABOUT = (
-    "A folder saved by save_pretrained, or a name on the hub, such as Qwen/Qwen3-0.6B. "
-    "Weights must be safetensors."
-)
+ABOUT = "A folder saved by save_pretrained, or a name on the hub. Weights must be safetensors."
+WELL_KNOWN = {
+    "SmolLM2 1.7B + 135M": "HuggingFaceTB/SmolLM2-1.7B|HuggingFaceTB/SmolLM2-135M",
+    "Qwen3 4B + 0.6B": "Qwen/Qwen3-4B|Qwen/Qwen3-0.6B",
+    "Llama 3.2 3B + 1B": "meta-llama/Llama-3.2-3B|meta-llama/Llama-3.2-1B",
+    "GPT-2 XL + DistilGPT-2": "openai-community/gpt2-xl|distilbert/distilgpt2",
+    "Pythia 1.4B + 70M": "EleutherAI/pythia-1.4b|EleutherAI/pythia-70m",
+    "Qwen3 4B + SmolLM2 135M, two vocabularies": "Qwen/Qwen3-4B|HuggingFaceTB/SmolLM2-135M",
+}
 
 
 def lay_out(service: RunService) -> None:
@@ -31,7 +36,13 @@ def lay_out(service: RunService) -> None:
     if service.pairs.other is None:
         return
     with gr.Accordion("Own pair", open=False, elem_id="sv-own"):
-        gr.Textbox(
+        known = gr.Dropdown(
+            list(WELL_KNOWN.items()),
+            value=None,
+            label="Well-known pairs",
+            info="Fills in two names. Use downloads the models from the hub.",
+        )
+        target = gr.Textbox(
             "",
             label="Target",
             placeholder="folder or org/model",
@@ -39,13 +50,14 @@ def lay_out(service: RunService) -> None:
             max_lines=1,
             elem_id=TARGET,
         )
-        gr.Textbox(
+        draft = gr.Textbox(
             "",
             label="Draft",
             placeholder="the same, early-exit:3, or empty",
             max_lines=1,
             elem_id=DRAFT,
         )
+        known.change(None, known, [target, draft], js="pair => pair.split('|')", **QUIET)
         gr.Button("Use", variant="primary", min_width=80, elem_id=USE)
         status(REPORT)
 

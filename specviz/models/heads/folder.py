@@ -96,7 +96,7 @@ def load_drafter(
     except Exception as error:
         raise ValueError(
             f"{kind} has no sizes that fit together in {place}/config.json "
-            f"({type(error).__name__}: {cause(error)}). {train}"
+            f"({cause(error)}). {train}"
         ) from None
     check_tensors(f"{kind} is damaged in {place}", trained(model), weights, train)
     model.load_state_dict(dict(weights), strict=False)  # the others are the target's

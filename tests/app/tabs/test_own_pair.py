@@ -117,3 +117,9 @@ def test_damaged_weights_are_found(form, tmp_path):
     (tmp_path / "big" / "model.safetensors").write_bytes(b"x" * 20)
     said, _ = form[1](own_pair.USE, target, "")
     assert "safetensors is damaged" in said["text"]
+
+
+def test_every_well_known_pair_names_a_target_and_a_draft():
+    for models in own_pair.WELL_KNOWN.values():
+        ref = PairRef.read(models)
+        assert ref.target and ref.draft

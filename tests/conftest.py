@@ -149,9 +149,10 @@ def pytest_runtest_teardown(item):
     """What was judged while a test changed a rule or a drafter must not reach the next test."""
     if "monkeypatch" not in item.fixturenames:
         return
-    module = sys.modules.get("specviz.config.run_config")
-    if module:
-        module.compatible.cache_clear()
+    verdicts = {"specviz.config.run_config": "compatible", "app.tabs.explore": "_verdict"}
+    for module, name in verdicts.items():
+        if module in sys.modules:
+            getattr(sys.modules[module], name).cache_clear()
 
 
 class Site:

@@ -17,7 +17,7 @@ from specviz.sampling.randomness import Randomness
 from specviz.tree import TokenTree
 from specviz.verifiers.base import Verdict, Verifier
 from specviz.verifiers.decisions import Decisions
-from specviz.view.figures import plot_positions
+from specviz.view.figures import plot
 
 
 class Likeliest(Verifier):
@@ -63,7 +63,7 @@ def main() -> None:
         print(probability, seconds >= 0, nodes, "".join(step.emitted_texts))
     counts: Counts = trace.counts + Counts.of(specviz.autoregress(pair, config).steps)
     rate: float = counts.tokens_per_pass
-    figures = [plot_positions([len(step.path) for step in trace.steps])]
+    figures = [plot("positions", [len(step.path) for step in trace.steps])]
     print(rate, len(figures), specviz.Trace.from_json(trace.to_json()).text)
     own = specviz.RunConfig("abc", Single(), Likeliest(), max_new_tokens=12)
     print([Likeliest().explain(step, 0) for step in specviz.speculate(pair, own)])

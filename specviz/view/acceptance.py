@@ -19,6 +19,7 @@ def plot_acceptance(vectors: Sequence[AcceptanceVector]) -> go.Figure:
     if not vectors:
         raise ValueError("There is no acceptance vector. Measure one with `specviz calibrate`.")
     fig = theme.figure("k, rank of the guess for one token", "share accepted, P[k]")
+    rules = [vector.verifier for vector in vectors]
     for place, vector in enumerate(vectors):
         values = list(vector.acceptance)
         name = (
@@ -27,7 +28,8 @@ def plot_acceptance(vectors: Sequence[AcceptanceVector]) -> go.Figure:
         bars = None
         if vector.low:
             bars = theme.error_bars(values, vector.low, vector.high)
-        style = theme.series(place)
+        # A rule at two temperatures has one colour and two dashes.
+        style = theme.rule_series(vector.verifier, rules[:place].count(vector.verifier))
         ranks = list(range(1, len(values) + 1))
         theme.curve(fig, ranks, values, name, style, "child %{x}: %{y:.4f}", error_y=bars)
     fig.update_xaxes(

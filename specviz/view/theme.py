@@ -76,6 +76,20 @@ def series(place: int) -> dict:
     }
 
 
+def rule_series(rule: str, again: int = 0) -> dict:
+    """Colour, dash and mark of a verification rule, the same in every figure.
+
+    Args:
+        rule: its name.
+        again: how many series of this rule the figure already has; each has another dash.
+    """
+    # By its place in the menu, so a rule looks alike in every figure.
+    names = list(VERIFIERS)
+    style = series(names.index(rule) if rule in names else len(names))
+    style["line"]["dash"] = DASHES[(DASHES.index(style["line"]["dash"]) + again) % len(DASHES)]
+    return style
+
+
 def error_bars(
     values: Sequence[float], low: Sequence[float | None], high: Sequence[float | None]
 ) -> dict:
@@ -89,7 +103,8 @@ def error_bars(
 def curve(
     fig: go.Figure, x: Sequence, y: Sequence, name: str, style: dict, hover: str, **more
 ) -> None:
-    """A line with marks; `style` is from `series`, `hover` what is shown of a point."""
+    """A line with marks; `style` is from `series` or `rule_series`, `hover` what is shown of a
+    point."""
     # Without the name, which stands beside the line: a label covers as little as it can.
     hover += "<extra></extra>"
     fig.add_scatter(x=x, y=y, name=name, mode="lines+markers", hovertemplate=hover, **style, **more)

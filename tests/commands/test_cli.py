@@ -3,6 +3,7 @@
 import json
 import sys
 
+import networkx
 import pytest
 
 import specviz
@@ -158,6 +159,14 @@ def test_replay_writes_one_page_that_fetches_nothing(capsys, trace_file, tmp_pat
     assert (
         "src=" not in page.replace("img-src", "") and "<link" not in page and "@import" not in page
     )
+
+
+def test_replay_writes_the_trees_as_a_graph(trace_file, tmp_path):
+    out = tmp_path / "run.graphml"
+    assert main(["replay", str(trace_file), "--graphml", str(out)]) == 0
+    nodes = sum(len(step["parents"]) for step in json.loads(trace_file.read_text())["steps"])
+    graph = networkx.read_graphml(out)
+    assert len(graph) == nodes and networkx.is_arborescence(graph)
 
 
 def test_bench_prints_a_table_of_what_its_options_say(capsys, monkeypatch, tmp_path):

@@ -10,6 +10,7 @@ import specviz
 from specviz.base.errors import ParameterError, UnknownName, cause
 from specviz.config.strategy import REGISTRIES, strategy_of
 from specviz.record.vector_files import read_vector
+from specviz.view.figures import plot
 
 PAIR = specviz.toy_pair()
 CONFIG = specviz.RunConfig("abc", max_new_tokens=3)
@@ -28,6 +29,7 @@ CONFIG = specviz.RunConfig("abc", max_new_tokens=3)
             lambda: specviz.RunConfig("abc", "chain", "naive", -1),
             "temperature must be 0 or a number from 0.001",
         ),
+        (lambda: plot("positions", 3), "plot 'positions' cannot draw"),
         (lambda: specviz.BUILDERS["sequoia"](size=10**5000), "got a number of thousands of digits"),
     ],
 )

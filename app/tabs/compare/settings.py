@@ -11,8 +11,8 @@ import gradio as gr
 
 from specviz.config.run_config import RunConfig, compatible
 
-from ..parts import menus
-from ..parts.controls import LABELS, Controls, mark, picker, scalar_controls
+from ..explore import verdict
+from ..parts.controls import LABELS, Controls, engines_menu, mark, picker, scalar_controls
 from ..parts.stage import notice, sentence
 from . import example
 from .entry import Entry
@@ -69,7 +69,7 @@ class Settings:
             marked: list[object] = [gr.skip() for _ in LABELS]
             try:
                 config = column.controls.read(mine)
-                word, text = menus.verdict(config)
+                word, text = verdict(config)
                 marked = mark(config)
             except ValueError as error:
                 word, text = "error", str(error)
@@ -114,6 +114,7 @@ def lay_out(prompt: gr.Textbox) -> Settings:
                 pickers = {}
                 for kind, title in LABELS.items():
                     pickers[kind] = picker(kind, config, f"{title} of {letter}", True)
+                engines_menu(pickers, f" of {letter}")
                 notice_box = notice("", elem_id=f"sv-side-{letter}-notice")
             columns.append(Column(letter, Controls(prompt, scalars, pickers), notice_box))
     return Settings({"prompt": prompt, **scalars}, columns)

@@ -3,17 +3,22 @@ every step."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import gradio as gr
 
 from specviz.config.run_config import RunConfig, compatible
+from specviz.drafters import DRAFTERS
+from specviz.models.catalogue import default_drafter
+from specviz.record.vectors import EMBEDDED, planned_with
 from specviz.view.payload import message, page_json, settings_text
 from specviz.view.web import asset
 
 from ...service.failures import explain
-from ...service.pair_ref import PairRef
+from ...service.pair_ref import TALES, PairRef
 from ...service.pairs import Pairs
 from ...service.service import RunService
 from ..parts import links, menus, own_pair, presets
@@ -123,7 +128,7 @@ class Answers:
             compatible(config).required()
             # In place of what the run before may have failed with. Which settings the controls
             # hold is not said: they may have changed since Run was pressed.
-            yield sentence(*menus.verdict(config)), gr.skip()
+            yield sentence(*verdict(config, ref)), gr.skip()
             runs = self.service.runs
             run = streamed(self.service, request, ref, decode_run, config, ref, runs)
             async with run as items:
@@ -167,7 +172,7 @@ def about(
 ) -> str:
     """The notice on a configuration: its verdict, a fix, and what shows the page whether the
     picture is of it; `prompt` is what the controls hold."""
-    kind, text = menus.verdict(config)
+    kind, text = verdict(config, ref)
     if fix:
         text = f"{text} {fix['text']}"
     return sentence(
@@ -179,6 +184,30 @@ def about(
         prompt=prompt,
         fix=fix,
     )
+
+
+def verdict(config: RunConfig, ref: PairRef | None = None) -> tuple[str, str]:
+    """What is to be said about a configuration before it runs on a pair, the embedded one by
+    default: a kind of notice and its sentence."""
+    # Its vectors are stored under one name, whichever of its drafts is chosen.
+    pair = EMBEDDED
+    if ref is not None and ref.target != TALES:
+        pair = ref.models
+    # The page opens without torch; with it come the pairs, perhaps on a GPU.
+    torch = sys.modules.get("torch")
+    return _verdict(config, pair, torch is not None and torch.cuda.is_available())
+
+
+@lru_cache(maxsize=1024)  # asked at every change of a control, and again at Run
+def _verdict(config: RunConfig, pair: str, on_gpu: bool) -> tuple[str, str]:
+    match = compatible(config)
+    drafter = config.drafter
+    if drafter.name == "model":  # the pair's own
+        drafter = DRAFTERS[default_drafter(pair, is_compiled=not on_gpu)]()
+    reason = match.reason
+    if match.possible:  # else it is never planned
+        reason = f"{reason} {planned_with(config.builder, drafter, pair)}".rstrip()
+    return menus.kind(match), reason
 
 
 TAB = Tab(TITLE, build, styles=("stage/explore",))

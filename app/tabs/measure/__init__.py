@@ -15,13 +15,7 @@ from specviz.base.progress import Progress
 from specviz.measure.cost_table import CostTable
 from specviz.measure.this_machine import MachineMeasurement, measure_machine
 from specviz.record.vectors import find_vector, stored
-from specviz.view.figures import (
-    plot_acceptance,
-    plot_cost,
-    plot_positions,
-    plot_predicted,
-    plot_sizes,
-)
+from specviz.view.figures import plot
 
 from ...service.failures import explain
 from ...service.pair_ref import SMOLLM2
@@ -216,7 +210,7 @@ def contents(temperature: float, result: MachineMeasurement | None) -> dict[str,
         return Content(answer, figure, f"{recorded.source_of(cost)}, {source}, {at}")
 
     return {
-        "sizes": card(measured, fastest_tree(forecasts), plot_sizes(forecasts), source, at),
+        "sizes": card(measured, fastest_tree(forecasts), plot("sizes", forecasts), source, at),
         "acceptance": card(
             memory,
             accepted_by_rank(acceptance.plan),
@@ -227,15 +221,17 @@ def contents(temperature: float, result: MachineMeasurement | None) -> dict[str,
         "positions": card(
             memory,
             four_rates(lengths, chains.depth),
-            plot_positions(lengths, chains.depth),
+            plot("positions", lengths, chains.depth),
             f"{len(lengths)} recorded steps of a chain",
             at,
         ),
-        "cost": card(measured, cost_of_a_pass(costs), plot_cost(costs), source, "any temperature"),
+        "cost": card(
+            measured, cost_of_a_pass(costs), plot("cost", costs), source, "any temperature"
+        ),
         "predicted": card(
             timed,
             prediction_answer(points, timed_at),
-            plot_predicted(points),
+            plot("predicted", points),
             timed_source,
             f"temperature {timed_at:g}",
         ),
@@ -253,7 +249,7 @@ def checked(temperature: object) -> float:
 def draw_acceptance(temperature: float) -> go.Figure:
     """The stored vectors of some rules; at temperature 0 all rules accept the same tokens."""
     found = [replace(find_vector(VECTORS, name, temperature), verifier=name) for name in RULES]
-    return plot_acceptance(found)
+    return plot("acceptance", found)
 
 
 TAB = Tab("Measure", build)

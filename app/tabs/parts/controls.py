@@ -11,6 +11,7 @@ import gradio as gr
 from specviz.base.codec import JsonObject
 from specviz.base.errors import ParameterError, UnknownName
 from specviz.config.run_config import RunConfig
+from specviz.doctor.engine_rules import ENGINE_PRESETS
 from specviz.view.payload import page_json
 
 from ...service import limits
@@ -108,6 +109,27 @@ class Controls:
         return as_sentence(error)
 
 
+def engines_menu(pickers: dict[str, gr.HTML], of: str = "") -> None:
+    """Buttons that set tree and rule to those of an engine above temperature 0, in the browser;
+    docs/engines.md has the table. None stays pressed, since the pickers show what was chosen."""
+    menu = gr.Radio(
+        [(name.split()[1], name) for name in ENGINE_PRESETS],
+        label=f"Set tree and rule{of} as in",
+        elem_classes="sv-engines",
+    )
+    kinds = ("builder", "verifier")
+    chosen = {}
+    for name, preset in ENGINE_PRESETS.items():
+        chosen[name] = [preset[kind] for kind in kinds]
+    menu.input(
+        None,
+        menu,
+        [menu, *(pickers[kind] for kind in kinds)],
+        js=f"name => [null, ...({page_json(chosen)})[name]]",
+        api_visibility="private",
+    )
+
+
 def scalar_controls(defaults: RunConfig) -> dict[str, gr.components.Component]:
     """The numbers every run has, in two places."""
     with gr.Row():
@@ -144,5 +166,6 @@ def controls(prompt: gr.Textbox, defaults: RunConfig) -> Controls:
     """Lay out everything below the prompt; the controls hold `defaults`."""
     with gr.Group():
         pickers = {kind: picker(kind, defaults) for kind in LABELS}
+        engines_menu(pickers)
     with gr.Group():
         return Controls(prompt, scalar_controls(defaults), pickers)

@@ -96,13 +96,6 @@ def kind(match: Compatibility) -> str:
     return "useless"
 
 
-def verdict(config: RunConfig) -> tuple[str, str]:
-    """What is to be said about a configuration before it runs: the kind of the notice and its
-    sentence."""
-    match = compatible(config)
-    return kind(match), match.reason
-
-
 def marks(config: RunConfig) -> dict[str, dict[str, str]]:
     """The marks in each picker: kind -> name -> the mark and, on the next line, why; the chosen one
     has none."""

@@ -1,6 +1,8 @@
 """Controls of a run: what the pickers offer and mark, what the controls are read as, and the
 sentences of bad input."""
 
+import json
+import re
 from typing import Annotated, ClassVar, Literal
 
 import gradio as gr
@@ -142,3 +144,20 @@ def test_the_marks_say_what_compatible_says(builder, rule, temperature):
 def test_an_impossible_configuration_gets_the_nearest_that_is_possible():
     fix = menus.nearest(specviz.RunConfig("any", "sequoia", "speculative-sampling"))
     assert fix["search"].startswith("?verifier=") and fix["label"].startswith("Use ")
+
+
+def test_the_button_of_an_engine_sets_its_tree_and_rule_in_the_browser(settings):
+    with gr.Blocks() as page:
+        pickers = {kind: controls.picker(kind, specviz.RunConfig()) for kind in controls.LABELS}
+        controls.engines_menu(pickers)
+    (event,) = page.fns.values()
+    chosen = json.loads(re.search(r"\((\{.*\})\)", event.js)[1])
+    assert event.outputs[1:] == [pickers["builder"], pickers["verifier"]]
+    assert chosen.keys() == controls.ENGINE_PRESETS.keys()
+    for name, values in chosen.items():
+        builder, verifier = values
+        config = read(settings, builder=builder, verifier=verifier, temperature=1)
+        assert specviz.compatible(config).possible, name
+        assert [builder, verifier] == [
+            controls.ENGINE_PRESETS[name][kind] for kind in ("builder", "verifier")
+        ]

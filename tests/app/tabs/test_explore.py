@@ -22,6 +22,9 @@ from app.tabs.explore import prompts, recordings
 from app.tabs.parts import presets
 from app.tabs.parts.controls import Controls
 from specviz.config import run_config as configuration
+from specviz.drafters import DRAFTERS
+from specviz.models.catalogue import default_drafter
+from specviz.record.vectors import stored
 from specviz.view.payload import settings_text
 from specviz.view.step_payload import step_payload
 from tests.app.tabs.test_compare import FAILURES, Breaking
@@ -234,3 +237,19 @@ def test_a_failure_on_the_way_is_said_and_keeps_the_steps(error, sentence, caplo
 def test_a_prompt_that_is_too_long_is_rejected_before_the_run():
     with pytest.raises(ValueError, match="context of 4096"):
         played(replace(CONFIG, prompt="a" * 5000))
+
+
+def test_a_tree_without_a_vector_of_its_own_is_called_learning():
+    """The own draft of a model of the catalogue is another drafter, whose vectors count, not the
+    draft model's."""
+    config = specviz.RunConfig(builder="sequoia")
+    assert "Learning" not in explore.verdict(config)[1]
+    assert "Learning" in explore.verdict(config, PairRef("mine", "other"))[1]
+    own = DRAFTERS[default_drafter("smollm2", is_compiled=True)]
+    assert (own.title_in_sentence in explore.verdict(config, PairRef("smollm2"))[1]) == (
+        not stored(own.name, "smollm2")
+    )
+    ngram = specviz.RunConfig(builder="sequoia", drafter="ngram")
+    assert "with n-grams" in explore.verdict(ngram, PairRef("smollm2"))[1] or stored(
+        "ngram", "smollm2"
+    )

@@ -12,8 +12,8 @@ from specviz.measure.forecast import forecast
 from specviz.measure.machines import machine
 from specviz.measure.texts import continuations
 from specviz.measure.this_machine import Point
+from specviz.view import export, theme
 from specviz.view import figures as plots
-from specviz.view import theme
 from specviz.view.figures import PLOTS, plot
 from tests.acceptance import acceptance_vector
 
@@ -38,11 +38,12 @@ EMPTY = {
 
 
 @pytest.mark.parametrize("name", PLOTS)
-def test_every_figure_has_axes_and_data(name):
+def test_every_figure_has_axes_data_and_a_table(name):
     figure = plot(name, DATA[name])
     assert json.loads(figure.to_json())["data"]
     assert figure.layout.xaxis.title.text and figure.layout.yaxis.title.text
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
+    assert len(export.to_csv(figure).splitlines()) > 2
 
 
 @pytest.mark.parametrize("name", EMPTY)
@@ -129,6 +130,12 @@ def test_text_in_figures_has_the_contrast_of_wcag_aa_on_white():
         value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4 for value in values
     ]
     assert 1.05 / (np.dot(linear, (0.2126, 0.7152, 0.0722)) + 0.05) >= 4.5
+
+
+def test_csv_holds_no_formulas():
+    fig = theme.figure("x", "y")
+    fig.add_scatter(x=["=1+1", "a"], y=[1, None], name="@x")
+    assert export.to_csv(fig).splitlines()[1:] == ["'@x,'=1+1,1", "'@x,a,"]
 
 
 def test_figures_need_no_torch():

@@ -7,13 +7,14 @@ from typing import NamedTuple
 import gradio as gr
 import plotly.graph_objects as go
 
+from specviz.view.export import to_csv
 from specviz.view.payload import page_json
 
 from .web import component
 
 WORDS = (
     '<section class="sv-card"><h2></h2>'
-    '<p class="sv-answer"></p><p class="sv-source"></p><p class="sv-read"></p></section>'
+    '<p class="sv-answer"></p><p class="sv-source"></p><p class="sv-read sv-ui"></p></section>'
 )
 STATUS = (
     '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>'
@@ -37,9 +38,10 @@ class Content(NamedTuple):
 
 class Card:
     """A figure with the question that it answers, the answer, and how to read it; `name` is that of
-    its element."""
+    its element and files."""
 
     def __init__(self, name: str, question: str, explanation: str, content: Content) -> None:
+        self.name = name
         self.question = question
         self.explanation = explanation
         words, plot = self._values(content)
@@ -57,6 +59,9 @@ class Card:
         words = {
             "title": self.question,
             "source": content.source,
+            # What is drawn, as numbers: a figure that one cannot check is a claim.
+            "table": to_csv(figure),
+            "file": f"{self.name}.csv",
             "answer": content.answer,
             "read": self.explanation,
         }

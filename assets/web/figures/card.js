@@ -2,7 +2,7 @@
 // as markup.
 
 import { publish } from '../base/bus.js';
-import { finder, query, queryAll } from '../base/dom.js';
+import { button, downloadFile, finder, query, queryAll } from '../base/dom.js';
 import { turnsPages } from '../base/page.js';
 import { termed } from '../base/terms.js';
 
@@ -16,7 +16,8 @@ export function figureCard(element, value) {
   query(element, 'h2').textContent = card.title;
   $('answer').textContent = card.answer;
   $('source').textContent = card.source;
-  $('read').replaceChildren(...termed(card.read));
+  const save = button('Save as CSV', () => downloadFile(card.file, card.table), 'sv-plain');
+  $('read').replaceChildren(...termed(`${card.read} `), save);
 }
 
 /**

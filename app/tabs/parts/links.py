@@ -34,9 +34,7 @@ def text_of(control: gr.components.Component, value: object) -> str:
 def opened(tab: str, named: dict[str, gr.components.Component]) -> gr.HTML:
     """What sets the controls of a tab to what a link says, in the browser; its value changes once
     they hold it."""
-    opening = {}
-    for name, control in named.items():
-        opening[name] = str(control.value) if hasattr(control, "kind") else ""
+    opening = {name: control.value for name, control in named.items()}
     elem_id = f"sv-{tab.lower()}-link"
     models = [value for _, value in named["models"].choices]
     link = component(
@@ -48,7 +46,8 @@ def opened(tab: str, named: dict[str, gr.components.Component]) -> gr.HTML:
     )
     place = f"document.querySelector('#{elem_id} [data-values]')"
     values = f"() => JSON.parse({place}.dataset.values)"
-    setting = link.select(None, None, [link, *named.values()], js=values, **QUIET)
+    # The link itself last: they are set one after the other.
+    setting = link.select(None, None, [*named.values(), link], js=values, **QUIET)
     heard = f"() => {{ {place}.dispatchEvent(new Event('change')); return []; }}"
     setting.then(None, None, None, js=heard, **QUIET)
     return link

@@ -10,8 +10,7 @@ const UNCHANGED = { __type__: 'update' }; // as gradio writes it
 /**
  * The values of the controls that a link sets; empty where it sets none.
  * @param {string} search
- * @param {Record<string, string>} opening of all controls by name; of strategies what they hold
- *   first
+ * @param {Record<string, string | number>} opening what all controls hold first, by name
  * @returns {unknown[]}
  */
 export function valuesOf(search, opening) {
@@ -20,13 +19,18 @@ export function valuesOf(search, opening) {
   for (const [name, text] of Object.entries(texts)) {
     const [, owner = '', parameter] = name.match(/^(.+)\.(.+)$/) ?? [];
     const start = texts[owner] ?? opening[owner];
-    if (!start) continue;
+    if (typeof start !== 'string') continue;
     const divider = start.includes(':') ? ',' : ':';
     texts[owner] = `${start}${divider}${parameter}=${text}`;
   }
   const names = Object.keys(opening);
   if (!names.some(name => name in texts)) return [];
-  return names.map(name => texts[name] ?? UNCHANGED);
+  return names.map(name => {
+    const text = texts[name] ?? UNCHANGED;
+    // As the control holds it: a text that it makes a number of later would be another value.
+    const number = Number(text || NaN);
+    return typeof opening[name] === 'number' && Number.isFinite(number) ? number : text;
+  });
 }
 
 /**
@@ -35,7 +39,7 @@ export function valuesOf(search, opening) {
  * @param {string} about.tab
  * @param {Record<string, string>} about.old the former names of tabs
  * @param {string[]} about.models those that the page offers
- * @param {Record<string, string>} about.opening
+ * @param {Record<string, string | number>} about.opening
  * @param {() => void} set has the controls set to what `data-values` holds, which then hears a
  *   "change"
  */
@@ -50,7 +54,7 @@ export function linkedControls(element, { tab, old, models, opening }, set) {
   function open(search) {
     const values = valuesOf(search, opening);
     if (!values.length) return;
-    place.dataset.values = JSON.stringify([String(++count), ...values]);
+    place.dataset.values = JSON.stringify([...values, String(++count)]);
     set();
   }
 

@@ -206,13 +206,14 @@ test('a tab that a button opens is an entry of the history, so that Back leaves 
   assert.equal(body.children.length, 2);
 });
 
-const OPENING = { models: '', prompt: '', seed: '', builder: 'sequoia', 'b.builder': 'chain' };
+const OPENING = { models: '', prompt: '', seed: 6, builder: 'sequoia', 'b.builder': 'chain' };
 const KEPT = { __type__: 'update' };
 
 test('a link sets the controls that it names, also with a parameter alone as older links have it', () => {
-  assert.deepEqual(valuesOf('?seed=3&utm=x&prompt=', OPENING), [KEPT, '', '3', KEPT, KEPT]);
+  assert.deepEqual(valuesOf('?seed=3&utm=x&prompt=', OPENING), [KEPT, '', 3, KEPT, KEPT]);
   const old = valuesOf('?builder.size=40&b.builder=k-ary&b.builder.width=3&b.builder.depth=2', OPENING);
   assert.deepEqual(old, [KEPT, KEPT, KEPT, 'sequoia:size=40', 'k-ary:width=3,depth=2']);
+  assert.equal(valuesOf('?seed=many', OPENING)[2], 'many', 'which the tab says is wrong');
   for (const search of ['', '?', '?%', '?utm_source=x', '?__theme=dark', '?__proto__=1&a.b=2&step=5'])
     assert.deepEqual(valuesOf(search, OPENING), [], search);
 });

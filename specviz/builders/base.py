@@ -122,6 +122,7 @@ class TreeBuilder(Strategy):
     # Whether it tries no tokens to which the draft gives no mass.
     stops_at_support: ClassVar[bool] = False
     autoregressive: ClassVar[bool] = False  # whether it drafts nothing, for plain decoding
+    key_title: ClassVar[str] = "key"  # what the number is that its nodes are chosen by
     # Parameters to enumerate: a depth of two and, but for chains, a branch.
     small: ClassVar[JsonObject] = {}
 

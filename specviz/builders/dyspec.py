@@ -132,6 +132,7 @@ class SlotHeap:
 class SlotBuilder(TreeBuilder):
     """A builder that fills slots in the order of their keys."""
 
+    key_title = "probability to be reached"
     schemes = ("distinct", "top", "race")
     stops_at_support = True
 

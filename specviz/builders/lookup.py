@@ -48,6 +48,7 @@ class PromptLookup(TreeBuilder):
 
     name = "prompt-lookup"
     title = "Prompt lookup"
+    key_title = "length of the match"
     schemes = ("top",)
     reads_draft = False
     small: ClassVar[JsonObject] = {"depth": 2, "width": 2}

@@ -20,6 +20,7 @@ class RankedBuilder(RatedBuilder):
     """A builder that ranks candidates by the draft's probability of their paths and keeps the
     best; with size "auto" the probability is what the draft's would be worth in this run."""
 
+    key_title = "the draft's probability of its path"
     schemes = ("top",)
     stops_at_support = True
 

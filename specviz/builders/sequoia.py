@@ -46,6 +46,7 @@ class PlannedBuilder(StaticBuilder):
     temperature, "measured" where nothing is), "measured" (a stored one's first level at first, then
     following the run), or numbers."""
 
+    key_title = "estimated acceptance probability"
     smooths: ClassVar[bool] = False  # whether its plan needs a vector that never rises
     small: ClassVar[JsonObject] = {"size": 4, "depth": 2, "width": 2, "acceptance": (0.5, 0.3)}
     size: int = tree_size(16)

@@ -75,6 +75,7 @@ class Svip(CertaintyBuilder):
     name = "svip"
     title = "SVIP chain"
     is_chain: ClassVar[bool] = True
+    key_title = "draft entropy"
     small: ClassVar[JsonObject] = {"depth": 2, "h": 1.0}
     h: float = number(
         1.4, 0.0, 3.0, "Threshold h", "Stop after sqrt(c * entropy in nats) is above this."
@@ -100,6 +101,7 @@ class SvipTree(CertaintyBuilder):
 
     name = "svip-tree"
     title = "SVIP tree"
+    key_title = "draft entropy before it"
     small: ClassVar[JsonObject] = {"size": 4, "depth": 2, "h": 1.0}
     size: int = tree_size(32)
     depth: int = max_depth(6)
@@ -132,6 +134,7 @@ class Cape(CertaintyBuilder):
 
     name = "cape"
     title = "CaPE"
+    key_title = "draft confidence"
     small: ClassVar[JsonObject] = {"depth": 2, "counts": (3, 2, 1)}
     size: int = tree_size(64)
     depth: int = number(5, 1, 64, "Length", "Number of tokens in the chain.")

@@ -168,6 +168,7 @@ def head(config: RunConfig, trace: Trace) -> JsonObject:
         "prompt": prompt,
         "chat": is_chat,
         "lossy": None if match.lossless else match.reason,
+        "key": config.builder.key_title,
         "rule": config.verifier.name,
         "settings": settings_text(config),
         "offload": trace.pair.get("offload"),

@@ -1,4 +1,4 @@
-"""One step for the browser: columns over its nodes, and a sentence for each."""
+"""One step for the browser: columns over its nodes, a sentence for each, and how its tree grew."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
         "order": step.order,
         "sentences": list(sentences),
         "why": why,
-        "growth": {"candidates": step.growth.candidates, "expected": step.growth.expected},
+        "growth": growth_payload(step),
         "pieces": step.emitted_texts,
         "own": step.bonus,
         "last": step.added,
@@ -83,3 +83,28 @@ def guessed(step: Step, node: int) -> str:
         words += f", for instance in {guess['where']}" if guess.get("where") else ""
         words += f", line {guess['line']:d}" if "line" in guess else ""
     return words.replace("seen 1 times", "seen once").replace("last 1 tokens", "last token") + "."
+
+
+def growth_payload(step: Step) -> JsonObject:
+    """What the builder recorded about the growth of a tree, as far as a page can play it; {} where
+    that is nothing.
+
+    Returns:
+        any of "keys", [n]; "waiting", for each node after the root the best slots [parent, key]
+        left waiting; "split", the sizes of subtrees, [n]; "cut", candidates left out; "candidates",
+        "expected", "cost" and "length", numbers.
+    """
+    growth = step.growth
+    below = len(step.parents) - 1
+    payload = {}
+    for name in ("candidates", "expected", "cost", "length"):
+        payload[name] = getattr(growth, name)
+    if any(key is not None for key in step.keys):
+        payload["keys"] = step.keys
+    if growth.waiting and len(growth.waiting) == below:
+        payload["waiting"] = growth.waiting
+    if growth.split and below:
+        payload["split"] = growth.split
+    if growth.cut and growth.cut.rows.get("keys"):
+        payload["cut"] = {"texts": growth.cut.texts, "keys": growth.cut.rows["keys"]}
+    return {name: value for name, value in payload.items() if value is not None}

@@ -97,6 +97,19 @@ def test_what_a_rule_kept_is_sent_by_kind(builder, verifier, kinds):
     assert seen == kinds
 
 
+@pytest.mark.parametrize("builder", specviz.BUILDERS)
+def test_the_growth_of_a_tree_is_sent(builder):
+    config = replace(
+        CONFIG, builder=specviz.BUILDERS[builder](), verifier=specviz.VERIFIERS["target-match"]()
+    )
+    for step in specviz.speculate(specviz.toy_pair(vocab=12), config):
+        sent = codec.json_data(step_payload.growth_payload(step))
+        assert sent.get("keys", [None] * len(step.parents)) == codec.json_data(list(step.keys))
+        if len(step.parents) > 1:
+            for name in ("waiting", "split", "candidates", "length"):
+                assert (name in sent) == (getattr(step.growth, name) is not None)
+
+
 def test_messages_cannot_be_mistaken_for_markup(trace):
     hostile = "</script><img src=x onerror=alert(1)>${alert(1)}{{alert(1)}}`"
     text = payload.message(

@@ -22,7 +22,7 @@ from specviz.decode import speculate
 from specviz.measure.forecast import predict
 from specviz.models.table import TableModel, TablePair
 from specviz.record.step import Step
-from specviz.record.vector_files import published
+from specviz.record.vector_files import published, vector_in
 from specviz.record.vectors import (
     PAIR_TITLES,
     Plan,
@@ -57,12 +57,13 @@ class TreeRequest(BaseModel):
     """What a visitor sets.
 
     Args:
-        vector: the probability that the first, second, ... child of a node is accepted.
+        vector: the probability that the first, second, ... child of a node is accepted, as typed;
+            or the text of a file that has it: a profile beside a checkpoint, or one of `calibrate`.
         nodes, levels, width: sizes of the trees; nodes counts the root, levels does not.
         builder: the one that is shown large, one of the six or another.
     """
 
-    vector: str = Field(max_length=2000, title="Your own numbers")
+    vector: str = Field(max_length=70_000, title="Your own numbers")
     # Up to twice the largest tree whose cost is recorded, as `forecast` has it.
     nodes: int = Field(32, ge=2, le=128, title="Nodes")
     levels: int = Field(8, ge=1, le=32, title="Levels")
@@ -71,7 +72,9 @@ class TreeRequest(BaseModel):
 
 
 def vector_of(text: str) -> Plan:
-    """The acceptance vector that somebody typed."""
+    """The acceptance vector that somebody typed, or the one in the text of a file."""
+    if "{" in text:
+        return vector_in(text, "The file").plan
     chances = []
     for child, word in enumerate(text.replace(",", " ").split(), start=1):
         try:
@@ -233,9 +236,12 @@ def fitted(
 
 def first_step(builder: TreeBuilder, vector: tuple) -> Step:
     """One step of the real loop on a draft with the vector, largest first, as its distribution at
-    every position."""
+    every position; of one vector for each level it is the first."""
+    first = vector
+    if isinstance(vector[0], tuple):
+        first = vector[0]
     # The k-th most probable token is the k-th child, so its probability is that of the k-th entry.
-    head = np.sort(np.array(vector))[::-1]
+    head = np.sort(np.array(first))[::-1]
     tail = max(0.0, 1 - head.sum())
     # Tokens that share the rest, each less likely than the head.
     spread = max(64, int(tail / max(head[-1], 1e-3)) + 1)

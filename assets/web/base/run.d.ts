@@ -15,10 +15,18 @@ interface Detail {
   facts?: Record<string, number>;
 }
 
-/** What a builder recorded about the tree. */
+/** How a tree grew, as far as its builder recorded it. */
 interface Growth {
+  keys?: (number | null)[];
+  /** For each node after the root, the best slots [parent, key] that were left. */
+  waiting?: [number, number][][];
+  /** The sizes of subtrees. */
+  split?: number[];
+  cut?: { texts: string[]; keys: number[] };
   candidates?: number;
   expected?: number;
+  cost?: number;
+  length?: number;
 }
 
 /**
@@ -78,6 +86,7 @@ interface Head {
   /** Whether it is a message to a chat model, which answers it. */
   chat?: boolean;
   lossy: string | null;
+  key: string;
   rule: string;
   settings: string;
   /** Whether the rule itself declares that it is exact, and nobody proved it here. */

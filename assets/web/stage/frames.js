@@ -2,7 +2,8 @@
 // token, the target adds a token.
 
 import { isTried, nodeOfKey } from '../tree/layout.js';
-import { passSentence, stepSentence, treeSentence, trySentence } from './sentences.js';
+import { growthSentence, passSentence, stepSentence } from './sentences.js';
+import { treeSentence, trySentence } from './sentences.js';
 
 /**
  * @typedef {object} Frame
@@ -15,9 +16,10 @@ import { passSentence, stepSentence, treeSentence, trySentence } from './sentenc
 
 /**
  * @param {Step} step
+ * @param {{ key?: string }} [head] what the builder calls its numbers
  * @returns {Frame[]}
  */
-export function framesOf(step) {
+export function framesOf(step, { key = 'key' } = {}) {
   const last = step.parents.length - 1;
   const all = new Set(step.parents.keys());
   const tries = step.order;
@@ -26,10 +28,11 @@ export function framesOf(step) {
   /** @type {Frame[]} */
   const frames = [];
   const whole = { lastNode: last, later: all, at: null };
-  /** @type {Frame} */
-  const grown = { ...whole, phase: 1, text: treeSentence(step) };
-  for (let node = 1; node < last; node++) frames.push({ ...grown, lastNode: node, at: node });
-  if (last > 0) frames.push(grown);
+  for (let node = 1; node < last; node++) {
+    const text = growthSentence(step, node, key);
+    frames.push({ phase: 1, lastNode: node, later: all, at: node, text });
+  }
+  if (last > 0) frames.push({ ...whole, phase: 1, text: treeSentence(step) });
   frames.push({ ...whole, phase: 2, text: passSentence(step) });
   tries.forEach((node, i) => {
     const rest = tries.slice(i + 1);

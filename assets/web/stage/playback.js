@@ -14,14 +14,18 @@ const PACES = { 1: 2600, 2: 2600, 3: 2200, 4: 1800 }; // milliseconds of a frame
 const STREAM = 240; // milliseconds between two steps of a run that grows
 const QUICK = 5; // times as fast a run plays at last that nobody stops
 
+/** Whether a node is added in a frame. @param {Frame} frame */
+const isGrowth = ({ phase, at }) => phase === 1 && at !== null;
+
 /**
  * @param {HTMLElement} element
  * @param {object} run
  * @param {() => Step[]} run.steps
  * @param {() => boolean} run.running whether more steps may come
+ * @param {() => Parameters<typeof framesOf>[1]} run.head
  * @param {() => void} run.changed
  */
-export function playback(element, { steps, running, changed }) {
+export function playback(element, { steps, running, head, changed }) {
   let current = -1; // the step
   let following = true; // whether it is the newest one, of a run that grows
   /** @type {number | null} */
@@ -38,9 +42,8 @@ export function playback(element, { steps, running, changed }) {
       if (streak >= 0) next();
     },
     pace: at => {
-      const { phase, at: node } = all[at];
-      const isGrowing = phase === 1 && node !== null;
-      const pace = isGrowing ? GROWTH / steps()[current].parents.length : PACES[phase];
+      const growing = GROWTH / steps()[current].parents.length;
+      const pace = isGrowth(all[at]) ? growing : PACES[all[at].phase];
       return pace / Math.min(QUICK, 1 + Math.max(0, streak));
     },
   });
@@ -74,7 +77,7 @@ export function playback(element, { steps, running, changed }) {
   function settle(index) {
     if (!steps().length) return;
     current = Math.min(steps().length - 1, Math.max(0, index));
-    all = framesOf(steps()[current]);
+    all = framesOf(steps()[current], head());
     end = all.length;
     frames.go(end - 1);
   }
@@ -114,7 +117,10 @@ export function playback(element, { steps, running, changed }) {
       return current;
     },
     get frame() {
-      return all[frames.at] ?? null;
+      const frame = all[frames.at] ?? null;
+      if (!frame || !frames.playing || !isGrowth(frame)) return frame;
+      // There is time to read one sentence while the tree grows: that of the whole tree.
+      return { ...frame, ...all.findLast(({ phase }) => phase === 1), lastNode: frame.lastNode };
     },
     /**
      * The step and its phase in one word. A node that was picked in another one is left: that it

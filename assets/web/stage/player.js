@@ -57,6 +57,7 @@ export function runPlayer(element, around = {}) {
   const position = playback(element, {
     steps: () => run.steps,
     running: () => run.state === 'running',
+    head: () => run.head,
     changed: schedule,
   });
   saving(element, around, {

@@ -1,7 +1,7 @@
 // A step in words: how its tree grew, how each token was tried, what came of it. Every number is
 // from the record; nothing here knows a builder or a rule.
 
-import { plural, readable, short } from '../base/text.js';
+import { plural, probability, readable, short, visible } from '../base/text.js';
 import { OUTCOMES, OWN } from '../base/words.js';
 import { isTried, nodeOfKey } from '../tree/layout.js';
 
@@ -9,6 +9,12 @@ const TURNS = ['first', 'second', 'third'];
 /** A token in a sentence; one without text has the picture's sign. @param {string} text */
 export const quoted = text =>
   text ? `“${readable(text)}”` : '∅ (the end of the text, or a part of a letter)';
+
+/** @param {string} text */
+const quotedToken = text => `“${visible(text)}”`;
+
+/** The numbers of a builder: counts as they are. @param {number} value */
+const keyText = value => (Number.isInteger(value) ? String(value) : probability(value));
 
 /**
  * The draw and the probability that it is compared with, with as many digits as tell them apart
@@ -153,9 +159,37 @@ export function nodeSentence(step, key) {
   return `${quoted(step.texts[node])}. ${step.sentences[step.why[node]]}`;
 }
 
+/**
+ * Why a node was added.
+ * @param {Step} step
+ * @param {number} node
+ * @param {string} title of the builder's numbers
+ */
+export function growthSentence(step, node, title) {
+  /** @param {number} i */
+  const name = i => quotedToken(step.texts[i]);
+  const key = step.growth.keys?.[node];
+  const worth = typeof key === 'number' ? `, ${title} ${keyText(key)}` : '';
+  const place = `Node ${node} of ${step.parents.length - 1}`;
+  const added = `${name(node)} after ${name(step.parents[node])}${worth}`;
+  return `${place}: ${added}.${choiceOf(step, node)}`;
+}
+
+/** Which others there were. @param {Step} step @param {number} node */
+function choiceOf({ growth, texts, parents }, node) {
+  const others = growth.waiting?.[node - 1];
+  if (others?.length === 0) return ' The only open slot.';
+  if (others) {
+    const open = others.map(([at, key]) => `after ${quotedToken(texts[at])} ${keyText(key)}`);
+    return ` The best open slot; others: ${open.join(', ')}.`;
+  }
+  if (growth.split) return ` Its subtree gets ${growth.split[node]} of ${parents.length} nodes.`;
+  return growth.cut ? ` Candidate ${node} by rank.` : '';
+}
+
 /** What the whole tree is and what its builder recorded about it. @param {Step} step */
 export function treeSentence(step) {
-  const { expected, candidates } = step.growth;
+  const { expected, cost, length, candidates, cut } = step.growth;
   const tokens = plural(draftedIn(step), 'token');
   const nodes = step.parents.length;
   const parts = [
@@ -164,6 +198,12 @@ export function treeSentence(step) {
       `the tree has ${plural(nodes, 'node')}.`,
   ];
   if (expected) parts.push(`It expects ${expected.toFixed(2)} tokens per pass.`);
+  if (cost) parts.push(`This step costs about as much as ${cost.toFixed(1)} of plain decoding.`);
+  if (length) parts.push(`Planned draft length: ${plural(length, 'token')}.`);
   if (candidates) parts.push(`Of ${candidates} candidates ${candidates - nodes + 1} were dropped.`);
+  if (cut?.texts.length) {
+    const best = cut.texts.map((text, i) => `${quotedToken(text)} ${keyText(cut.keys[i])}`);
+    parts.push(`The best of those: ${best.join(', ')}.`);
+  }
   return parts.join(' ');
 }

@@ -4,7 +4,7 @@ import test from 'node:test';
 import { stepper } from '../base/stepper.js';
 import { placeCard } from '../stage/card_place.js';
 import { short } from '../base/text.js';
-import { comparedTexts, trySentence } from '../stage/sentences.js';
+import { comparedTexts, growthSentence, trySentence } from '../stage/sentences.js';
 import { runHistory } from '../stage/history.js';
 import { playback } from '../stage/playback.js';
 import { emptyRun } from '../stage/run.js';
@@ -21,6 +21,7 @@ test('a step that is opened plays its verification, which can be paused, and a r
   const at = playback(freshPage().body, {
     steps: () => steps.slice(0, run.count),
     running: () => run.running,
+    head: () => ({}),
     changed: () => {},
   });
   at.open(1);
@@ -55,6 +56,7 @@ test('with less motion a step is shown at rest, and its parts one at a time', ()
   const at = playback(body, {
     steps: () => steps,
     running: () => false,
+    head: () => ({}),
     changed: () => {},
   });
   at.open(0);
@@ -70,6 +72,7 @@ test('a run that ends opens the step that is worth showing, when all its text wa
   const at = playback(freshPage().body, {
     steps: () => steps,
     running: () => true,
+    head: () => ({}),
     changed: () => {},
   });
   const shown = [];
@@ -266,4 +269,13 @@ test('a run in Python and as a command', () => {
     commandOf(run),
     `specviz generate --prompt 'it'\\''s "a"' --builder 'chain:depth=2' --seed '3'`,
   );
+});
+
+test('a node that is added is named with its number and the slots that were left', () => {
+  const growth = { keys: [null, 0.6, 0.3], waiting: [[[0, 0.3]], []] };
+  const grown = step([-1, 0, 0], 'rar', { growth });
+  const [first, second] = [1, 2].map(node => growthSentence(grown, node, 'probability'));
+  const others = 'The best open slot; others: after “t0” 0.300.';
+  assert.equal(first, `Node 1 of 2: “t1” after “t0”, probability 0.600. ${others}`);
+  assert.match(second, /^Node 2 of 2: .*, probability 0.300. The only open slot.$/);
 });

@@ -293,3 +293,17 @@ def test_a_wrong_number_is_named_with_its_range_and_what_was_typed():
     assert typed == "The acceptance of child 2 must be a number from 0 to 1; got <b>."
     weight = json.loads(preview(request(p=["x", 1])))["error"]
     assert weight == "The target p, entry 1 must be a valid number; got 'x'."
+
+
+def test_an_acceptance_profile_beside_a_checkpoint_gives_its_vector_to_the_trees():
+    """A chain's rates, by position: the trees have first children only, and the best is a chain."""
+    profile = {
+        "schema_version": "1.0",
+        "conditional_accept_rates": [0.8, 0.75, 0.5],
+        "marginal_accept_rates": [0.8, 0.6, 0.3],
+    }
+    found = json.loads(trees({"vector": json.dumps(profile), "nodes": 8}))
+    best = next(tree for tree in found["trees"] if tree["name"] == "sequoia")
+    assert best["tokens"] == pytest.approx(1 + 0.8 + 0.6 + 0.3)
+    assert best["parents"][:4] == [-1, 0, 1, 2]
+    assert "The file must contain" in json.loads(trees({"vector": "{]"}))["error"]

@@ -90,7 +90,9 @@ def build(service: RunService) -> None:
                 raise ParameterError(
                     "plain_rounds", f"be a whole number from 0 to {MAX_ROUNDS}", plain_rounds
                 )
-            items = service.stream(visitor_of(request), ref, answers, config, plain_rounds)
+            items = service.stream(
+                visitor_of(request), ref, answers, config, plain_rounds, prompts=[config.prompt]
+            )
             async with aclosing(items):
                 async for item in items:
                     # How long it waits is not said to a program.

@@ -23,7 +23,7 @@ from specviz.models.base import Pair
 
 from . import api
 from .service import limits
-from .service.fetching import any_pair
+from .service.fetching import others
 from .service.http import server
 from .service.http.gradio_private import spare_the_server
 from .service.http.guard import Guard
@@ -32,6 +32,7 @@ from .service.http.server import Hosts
 from .service.loading import Offer
 from .service.offers import offered
 from .service.pairs import Pairs
+from .service.process import Process, Requests
 from .service.queue import Full
 from .service.service import RunService
 from .service.zero_gpu import place
@@ -94,11 +95,14 @@ def build_demo(load: Callable[[], Pair] | None = None, tabs: Sequence[Tab] = TAB
 
 def build_service(load: Callable[[], Pair] | None = None) -> RunService:
     """What runs everything, with one pair or with all that are offered here."""
+    # Looking at models that strangers name is apart from what visitors wait for, and may take its
+    # time.
+    trials = Requests(Process(limits.SECONDS), limits.QUEUE)
     if load is not None:
         only = Offer("This pair", lambda ref, loading: load(), has_disk=False)
-        return RunService(Pairs({"This pair": only}))
+        return RunService(Pairs({"This pair": only}), trials)
     place(offered())
-    return RunService(Pairs(offered(), any_pair()))
+    return RunService(Pairs(offered(), others(trials)), trials)
 
 
 def between_steps(service: RunService, work: Callable[..., object]) -> Callable[..., object]:
@@ -136,6 +140,7 @@ def serve(port: int | None = None, hosts: str = "") -> None:
     demo.service.pairs.prepare()
     over.wait()
     demo.service.requests.process.end()
+    demo.service.trials.process.end()
     with suppress(OSError):
         demo.close(verbose=False)
 

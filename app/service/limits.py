@@ -23,6 +23,14 @@ def limit(name: str, default: int) -> int:
     return int(text)
 
 
+def flag(name: str, default: bool = False) -> bool:
+    """Whether a setting of the environment is on, which is 0 or 1."""
+    text = os.environ.get(name, "").strip() or f"{default:d}"
+    if text not in ("0", "1"):
+        raise ValueError(f"{name} must be 1 or 0; got {text[:40]!r}. Omit it for {default:d}.")
+    return text == "1"
+
+
 PROMPT = limit("SPECVIZ_MAX_PROMPT", 20_000)  # characters; turning text into tokens takes time
 TOKENS = limit("SPECVIZ_MAX_TOKENS", 512)  # new ones, of one run
 NODES = limit("SPECVIZ_MAX_NODES", 1024)  # of a tree, its root included; sliders go as far
@@ -34,6 +42,7 @@ BODY = (
 # of a saved run that is opened; one of 64 steps with trees of 33 nodes takes about 300 kB
 OPENED_BODY = 4_000_000
 BODY_SECONDS = 20.0  # within which a request must arrive
+LOADING = limit("SPECVIZ_MAX_LOADING", 1800)  # seconds that a pair may take into memory
 SESSIONS = 200  # pages whose controls are kept
 GPU_SECONDS = limit("SPECVIZ_GPU_SECONDS", 60)  # of a borrowed GPU, for one run
 

@@ -26,7 +26,6 @@ OLD_NAMES = {  # what older links call a pair
 }
 OLD_DISK = ", weights on disk"  # which ended the name of a pair in older links
 WEIGHTS = ("memory", "disk")
-MAX_NAMES = 400  # characters of what a visitor types
 
 
 @dataclass(frozen=True)
@@ -46,9 +45,9 @@ class PairRef:
     @classmethod
     def read(cls, models: str, weights: str = "memory") -> PairRef:
         """The pair that a menu, a link or a setting calls "target|draft" or "target"; a
-        `ValueError` for more than two names, or long ones."""
+        `ValueError` for more than two names."""
         target, _, draft = (part.strip() for part in models.partition("|"))
-        if not target or "|" in draft or len(models) > MAX_NAMES:
+        if not target or "|" in draft:
             raise ParameterError(
                 "models", 'be like "target|draft"', models, "The draft may be omitted."
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -14,9 +13,10 @@ from weakref import WeakValueDictionary
 from specviz.base.errors import ParameterError, cause
 from specviz.models.base import Pair
 
-from . import zero_gpu
+from . import limits, zero_gpu
 from .loading import Loading, Offer
 from .pair_ref import LABELS, OLD_DISK, OLD_NAMES, SMOLLM2, TALES, WEIGHTS, PairRef
+from .queue import NOBODY, Visitor
 
 MAX_LOADED = 2  # pairs in memory at a time
 
@@ -98,7 +98,7 @@ class Pairs:
                 return pair
         return None
 
-    def load(self, ref: PairRef) -> Loading:
+    def load(self, ref: PairRef, visitor: Visitor = NOBODY) -> Loading:
         """Load a pair in a thread, or wait for the one that does; `Loading.leave` ends the wait."""
         key = ref.resolved
         with self._lock:
@@ -107,7 +107,7 @@ class Pairs:
             if loading is not None and not loading.unwanted.is_set():
                 loading.waiting += 1
                 return loading
-            loading = self._loading[key] = Loading(ref)
+            loading = self._loading[key] = Loading(ref, visitor)
         Thread(target=self._load, args=(key, loading), daemon=True).start()
         return loading
 
@@ -119,8 +119,7 @@ class Pairs:
     def prepare(self) -> None:
         """Download, convert and load SmolLM2 in the background, as the page opens with it;
         `preparing` says how far that is, and `problem` why it cannot be had."""
-        is_wanted = os.environ.get("SPECVIZ_PREPARE", "").strip() != "0"
-        if SMOLLM2 in self.offers and not zero_gpu.ON and is_wanted:
+        if SMOLLM2 in self.offers and not zero_gpu.ON and limits.flag("SPECVIZ_PREPARE", True):
             self.preparing = self.load(PairRef(SMOLLM2, weights="disk"))
 
     @property

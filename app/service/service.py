@@ -11,12 +11,13 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Generator, Iterator
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from time import monotonic
 
+from specviz.config.prompt import Prompt
 from specviz.models.base import Pair
 
 from . import limits, zero_gpu
@@ -28,12 +29,14 @@ from .process import Answer, Process, Requests
 from .queue import VISITOR, Call, FairQueue, Visitor
 from .queued_run import Item, Note, QueuedRun, Turn
 from .run_store import RunStore
+from .sizes import try_tokenizers
 from .worker import Worker
 
 SLICE = 1.0  # seconds that a run computes while others wait; who comes waits for the rest of one
 PATIENCE = 5.0  # seconds that a short call waits for a step; it then computes beside it
 POLL = 0.5  # seconds between two looks at what a waiting page must show
 LEFT = "The page that asked for this run was closed."
+TOO_LONG = "Loading the models took longer than this server allows. Choose smaller models."
 END = object()
 
 
@@ -42,6 +45,7 @@ class RunService:
 
     Args:
         pairs: that they may use.
+        trials: looks at models that a visitor names.
         limit: how many runs may wait.
 
     Attributes:
@@ -50,11 +54,14 @@ class RunService:
         readers: the pages that read their messages, where a server knows them.
     """
 
-    def __init__(self, pairs: Pairs, limit: int = limits.QUEUE) -> None:
+    def __init__(
+        self, pairs: Pairs, trials: Requests | None = None, limit: int = limits.QUEUE
+    ) -> None:
         self.pairs = pairs
         self.runs = RunStore()
         self.readers: Readers | None = None
         self.requests = Requests(Process(limits.SECONDS), limit)
+        self.trials = trials or self.requests
         self._worker = Worker("decoding", self._next)
         self._changed = self._worker.changed
         self._queue: FairQueue[QueuedRun] = FairQueue(limit)
@@ -71,6 +78,7 @@ class RunService:
         ref: PairRef,
         work: Callable[..., Iterator[Item | None]],
         *args: object,
+        prompts: Sequence[Prompt],
         replaces: bool = False,
     ) -> AsyncGenerator[Item | Note, None]:
         """The items of work(turn, *args), computed when it is the visitor's turn, and a `Note`
@@ -80,11 +88,14 @@ class RunService:
             visitor: who asks.
             ref: the pair; it is loaded if need be, while others compute.
             work, args: a generator function and what else it takes; None is not sent.
+            prompts: what it decodes; tried first, elsewhere, where a visitor named the pair.
             replaces: whether it takes the place of the visitor's run of the same work, which ends.
 
         Raises:
             ValueError: if the queue is full, the pair cannot be had, or from the work.
         """
+        if not self.pairs.offer(ref).trusted:
+            await self.trials.ask(visitor, try_tokenizers, ref.target, ref.draft, prompts)
         run = QueuedRun(visitor, ref, work, args, asyncio.get_running_loop())
         with self._changed:
             for earlier in {*self._admitted, *self._queue.order()} if replaces else ():
@@ -154,9 +165,15 @@ class RunService:
             self._worker.wake()
 
     def note(self, run: QueuedRun) -> Note:
-        """What to tell the page of a run that does not compute."""
+        """What to tell the page of a run that does not compute.
+
+        Raises:
+            ValueError: if loading its pair takes too long.
+        """
         with self._changed:
             if run.loading is not None:
+                if monotonic() > run.loading.until:
+                    raise ValueError(TOO_LONG)
                 return Note(run.loading.note, run.loading.done)
             # A run whose pair is being loaded can be overtaken, so it is not counted.
             order = [other for other in self._queue.order() if other.loading is None]
@@ -187,7 +204,7 @@ class RunService:
                 self._running = run
                 return partial(self._advance, run)
             # Loading takes seconds to minutes, in a thread of its own; others compute meanwhile.
-            run.loading = self.pairs.load(run.ref)
+            run.loading = self.pairs.load(run.ref, run.visitor)
             run.loading.result.add_done_callback(partial(self._loaded, run))
             run.tell()
         return None

@@ -6,6 +6,8 @@ from playwright.sync_api import expect
 import specviz
 from app import page as built
 from app.service.loading import Offer
+from app.tabs.parts import own_pair
+from tests.app.service.work import described
 from tests.pages import Gated
 
 pytestmark = pytest.mark.browser
@@ -53,13 +55,14 @@ def test_a_pair_of_ones_own_takes_three_clicks(serve, visit, monkeypatch):
         return service
 
     monkeypatch.setattr(built, "build_service", with_others)
+    monkeypatch.setattr(own_pair, "describe", described)
     walk = Walk(visit(serve(specviz.toy_pair(vocab=12)), settings=False))
     walk.click(walk.page.locator("#sv-settings-opener button"))
     walk.click(walk.page.locator("#sv-own").get_by_role("button", name="Own pair"))
     walk.page.get_by_role("textbox", name="Target").fill("models/big")
     walk.page.get_by_role("textbox", name="Draft").fill("models/small")
     walk.click(walk.page.locator("#sv-own-use"))
-    expect(walk.page.locator("#sv-own-report")).to_contain_text("In use: big + small.")
+    expect(walk.page.locator("#sv-own-report")).to_contain_text("In use: big + small. It fits.")
 
 
 def rejected_token(walk):

@@ -10,9 +10,11 @@ from playwright.sync_api import expect
 
 import specviz
 from app import page as built
+from app.service import limits
 from app.service.loading import Offer
 from app.service.pair_ref import TALES
 from app.service.pairs import Pairs
+from app.service.process import Process, Requests
 from app.service.service import RunService
 from app.tabs import explore
 from specviz.view.offline import offline_page
@@ -67,7 +69,7 @@ def on_disk_too(monkeypatch):
 
     def build_service(load):
         only = Offer(TALES, lambda ref, loading: Gated(), has_disk=True)
-        return RunService(Pairs({TALES: only}))
+        return RunService(Pairs({TALES: only}), Requests(Process(limits.SECONDS), limits.QUEUE))
 
     monkeypatch.setattr(built, "build_service", build_service)
 

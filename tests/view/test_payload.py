@@ -9,6 +9,7 @@ import specviz
 from specviz.base import codec
 from specviz.view import payload, step_payload
 from specviz.view.payload import described
+from tests.growing import BUILDERS
 
 CONFIG = specviz.RunConfig(prompt="abc", max_new_tokens=30)
 
@@ -97,7 +98,7 @@ def test_what_a_rule_kept_is_sent_by_kind(builder, verifier, kinds):
     assert seen == kinds
 
 
-@pytest.mark.parametrize("builder", specviz.BUILDERS)
+@pytest.mark.parametrize("builder", BUILDERS)
 def test_the_growth_of_a_tree_is_sent(builder):
     config = replace(
         CONFIG, builder=specviz.BUILDERS[builder](), verifier=specviz.VERIFIERS["target-match"]()

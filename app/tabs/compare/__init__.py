@@ -92,7 +92,8 @@ def build(service: RunService) -> None:
             starts = message("", state="loading", note="Starting.")
             yield {line: status_text(""), board: starts}
             settings = controls_text(named, [models, weights, *values])
-            runs = streamed(service, request, ref, compare_runs, entries, settings)
+            prompts = [entry.config.prompt for entry in entries]
+            runs = streamed(service, request, ref, compare_runs, entries, settings, prompts=prompts)
             async with runs as items:
                 async for item in items:
                     yield {board: page_message(item)}

@@ -130,7 +130,10 @@ class Answers:
             # hold is not said: they may have changed since Run was pressed.
             yield sentence(*verdict(config, ref)), gr.skip()
             runs = self.service.runs
-            run = streamed(self.service, request, ref, decode_run, config, ref, runs)
+            prompts = [config.prompt]
+            run = streamed(
+                self.service, request, ref, decode_run, config, ref, runs, prompts=prompts
+            )
             async with run as items:
                 async for item in items:
                     yield gr.skip(), page_message(item)
@@ -145,7 +148,9 @@ class Answers:
         try:
             config = self.settings.read(values)
             ref = self.service.pairs.find(models, weights)
-            async with streamed(self.service, request, ref, sample, config) as items:
+            prompts = [config.prompt]
+            run = streamed(self.service, request, ref, sample, config, prompts=prompts)
+            async with run as items:
                 async for item in items:
                     yield noted(item)
         except Exception as error:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 import gradio as gr
 
+from specviz.config.prompt import Prompt
+
 from ...service.pair_ref import PairRef
 from ...service.queue import visitor_of
 from ...service.service import RunService
@@ -21,11 +23,13 @@ def streamed(
     ref: PairRef,
     work: Callable,
     *args: object,
+    prompts: Sequence[Prompt] = (),
 ) -> aclosing[AsyncGenerator]:
     """`RunService.stream` for whoever sent a request, in the place of his earlier run of the same
-    work; it ends with the block that it is iterated in."""
+    work; it ends with the block that it is iterated in. `prompts` are tried before on a pair that a
+    visitor named."""
     visitor = visitor_of(request)
-    items = service.stream(visitor, ref, work, *args, replaces=True)
+    items = service.stream(visitor, ref, work, *args, prompts=prompts, replaces=True)
     return aclosing(items)
 
 

@@ -1,4 +1,5 @@
-"""A pair of the visitor's own: a form with its names, which loads it and has the menus show it."""
+"""A pair of the visitor's own: a form with its names, a check before anything is loaded, and then
+its use."""
 
 from __future__ import annotations
 
@@ -8,9 +9,12 @@ from dataclasses import replace
 import gradio as gr
 
 from ...service.failures import explain
+from ...service.http.server import local
 from ...service.pair_ref import PairRef
+from ...service.queue import visitor_of
 from ...service.queued_run import Note, Turn
 from ...service.service import RunService
+from ...service.sizes import describe
 from .card import status, status_text
 from .job import streamed
 from .pairs import choices, menus_of
@@ -21,28 +25,15 @@ DRAFT = "sv-own-draft"
 USE = "sv-own-use"
 REPORT = "sv-own-report"
 ABOUT = "A folder saved by save_pretrained, or a name on the hub. Weights must be safetensors."
-WELL_KNOWN = {
-    "SmolLM2 1.7B + 135M": "HuggingFaceTB/SmolLM2-1.7B|HuggingFaceTB/SmolLM2-135M",
-    "Qwen3 4B + 0.6B": "Qwen/Qwen3-4B|Qwen/Qwen3-0.6B",
-    "Llama 3.2 3B + 1B": "meta-llama/Llama-3.2-3B|meta-llama/Llama-3.2-1B",
-    "GPT-2 XL + DistilGPT-2": "openai-community/gpt2-xl|distilbert/distilgpt2",
-    "Pythia 1.4B + 70M": "EleutherAI/pythia-1.4b|EleutherAI/pythia-70m",
-    "Qwen3 4B + SmolLM2 135M, two vocabularies": "Qwen/Qwen3-4B|HuggingFaceTB/SmolLM2-135M",
-}
+READING = "Reading configurations and tokenizers."
 
 
 def lay_out(service: RunService) -> None:
-    """The form, on a page for this machine only; `connect` brings it to life."""
+    """The form, where the owner of the page allows it; `connect` brings it to life."""
     if service.pairs.other is None:
         return
     with gr.Accordion("Own pair", open=False, elem_id="sv-own"):
-        known = gr.Dropdown(
-            list(WELL_KNOWN.items()),
-            value=None,
-            label="Well-known pairs",
-            info="Fills in two names. Use downloads the models from the hub.",
-        )
-        target = gr.Textbox(
+        gr.Textbox(
             "",
             label="Target",
             placeholder="folder or org/model",
@@ -50,14 +41,13 @@ def lay_out(service: RunService) -> None:
             max_lines=1,
             elem_id=TARGET,
         )
-        draft = gr.Textbox(
+        gr.Textbox(
             "",
             label="Draft",
             placeholder="the same, early-exit:3, or empty",
             max_lines=1,
             elem_id=DRAFT,
         )
-        known.change(None, known, [target, draft], js="pair => pair.split('|')", **QUIET)
         gr.Button("Use", variant="primary", min_width=80, elem_id=USE)
         status(REPORT)
 
@@ -75,19 +65,29 @@ def connect(demo: gr.Blocks, service: RunService) -> None:
     report = named[REPORT]
 
     async def use(request: gr.Request, target: object, draft: object) -> AsyncIterator[dict]:
+        yield {report: status_text(READING)}
         try:
             ref = named_pair(service, target, draft)
+            visitor = visitor_of(request)
+            found = await service.trials.ask(visitor, describe, ref.target, ref.draft)
+            if not found.fits:
+                raise ValueError(found.text)
             async with streamed(service, request, ref, nothing) as notes:
                 async for note in notes:
                     yield {report: status_text(note.text)}
         except Exception as error:
-            text = explain(error, "The pair could not be loaded.")
+            text = explain(error, "The pair could not be checked.")
             yield {report: status_text(text, "error")}
             return
         offer = service.pairs.offer(ref)
-        service.pairs.add({ref.models: offer})
-        menu = gr.Dropdown(choices=choices(service), value=ref.models, visible=True)
-        yield {report: status_text(f"In use: {offer.label}.")} | dict.fromkeys(menus, menu)
+        # Whoever uses this machine's page finds the pair again; elsewhere it is for this page alone
+        if local():
+            service.pairs.add({ref.models: offer})
+        listed = dict.fromkeys([(offer.label, ref.models), *choices(service)])
+        menu = gr.Dropdown(choices=list(listed), value=ref.models, info="")
+        yield {report: status_text(f"In use: {offer.label}. {found.text}")} | dict.fromkeys(
+            menus, menu
+        )
 
     shared = QUIET | {"queue": True, "concurrency_limit": None}
     named[USE].click(use, inputs, [report, *menus], **shared)

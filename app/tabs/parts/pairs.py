@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 
 import gradio as gr
 
+from ...service.fetching import Hub, may_fetch
+from ...service.http.server import local
 from ...service.pair_ref import PairRef
 from ...service.service import RunService
 
 MODELS = "sv-models"  # the class of every menu of pairs
+FETCHED = "Well-known pairs are downloaded from the hub at their first run."
 OWN = "own"
 # Opens the form of own_pair.py, in the drawer of Explore; the menu then shows what it did before.
 OPENS = """name => {
@@ -23,7 +27,7 @@ OPENS = """name => {
 
 
 def models_menu(service: RunService, opening: PairRef) -> gr.Dropdown:
-    """The menu of pairs; `connect` adds those that a visitor named."""
+    """The menu of pairs; `connect` adds those of a hub and those that a visitor named."""
     pairs = service.pairs
     menu = gr.Dropdown(
         choices(service),
@@ -65,14 +69,25 @@ def menus_of(demo: gr.Blocks) -> list[gr.Dropdown]:
 
 
 def connect(demo: gr.Blocks, service: RunService) -> None:
-    """Have the menus show, when a page opens, what was named here."""
+    """Have the menus show, when a page opens, what a hub has and what was named here."""
     menus = menus_of(demo)
-    if not menus or service.pairs.other is None:
+    hub = None
+    if may_fetch():
+        hub = Hub()
+    if not menus or (hub is None and not local()):
         return
 
-    def add_choices() -> dict[gr.Dropdown, gr.Dropdown]:
+    # Nothing waits for it: a hub may take seconds to answer.
+    async def add_choices() -> dict[gr.Dropdown, gr.Dropdown]:
+        info = ""
+        if hub is not None:
+            offers = await asyncio.to_thread(hub.offers)
+            service.pairs.add(offers)
+            if offers:
+                info = FETCHED
         listed = choices(service)
-        return dict.fromkeys(menus, gr.Dropdown(choices=listed, visible=len(listed) > 1))
+        menu = gr.Dropdown(choices=listed, info=info, visible=len(listed) > 1)
+        return dict.fromkeys(menus, menu)
 
     demo.load(
         add_choices, None, menus, queue=False, show_progress="hidden", api_visibility="private"

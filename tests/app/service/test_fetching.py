@@ -1,5 +1,5 @@
-"""Pairs that a visitor names, from a hub of the test's own: bytes as they come, a stop, and what is
-too large."""
+"""Well-known pairs from a hub of the test's own: what the menu says, bytes as they come, a stop,
+and no hub at all."""
 
 import json
 import shutil
@@ -14,10 +14,14 @@ import pytest
 from huggingface_hub import constants
 
 import specviz
-from app.service.fetching import any_pair
+from app.service import fetching, sizes
+from app.service.fetching import WELL_KNOWN, Hub, label, may_fetch
+from app.service.loading import Offer
 from app.service.pair_ref import PairRef
+from app.service.sizes import ModelFiles, too_large
+from app.tabs.parts import pairs as menus
 from specviz.base.files import PAIR
-from tests.loops import one_pair
+from tests.loops import in_a_loop, one_pair
 
 COMMIT = "0" * 40
 
@@ -69,10 +73,10 @@ class Server(BaseHTTPRequestHandler):
                 "id": name,
                 "sha": COMMIT,
                 "siblings": files,
+                "tags": ["license:test-1.0"],
                 "private": False,
                 "gated": False,
                 "disabled": False,
-                "safetensors": {"parameters": {"F32": 10**8}, "total": 10**8},
                 "downloads": 0,
                 "likes": 0,
             }
@@ -139,7 +143,7 @@ def notes_of(loading, stop):
 
 
 @pytest.mark.adapter
-def test_a_pair_that_is_named_is_fetched_stopped_and_fetched_again(server, tmp_path, monkeypatch):
+def test_a_pair_of_the_menu_is_fetched_stopped_and_fetched_again(server, tmp_path, monkeypatch):
     handler, url = server
     here = {
         "ENDPOINT": url,
@@ -149,19 +153,81 @@ def test_a_pair_that_is_named_is_fetched_stopped_and_fetched_again(server, tmp_p
     }
     for name, value in here.items():
         monkeypatch.setattr(constants, name, value)
-    names = ("org/target", "org/draft")
+    names = WELL_KNOWN["SmolLM2 1.7B + 135M"]
     for name in names:
         tiny_model(handler.folder / name)
     pairs, ref = one_pair(specviz.toy_pair), PairRef(*names)
-    pairs.other = any_pair()
-    with monkeypatch.context() as small:
-        memory = SimpleNamespace(available=4 * 10**8)
-        small.setattr(psutil, "virtual_memory", lambda: memory)
-        with pytest.raises(ValueError, match=r"of memory, but only 400.0 MB are free"):
-            pairs.load(ref).result.result()
+    pairs.add(Hub().offers())
+    _, choice = pairs.choices()
+    assert choice[1] == "|".join(names), "only what the hub has"
+    for words in ("SmolLM2", "MB", "test-1.0", "fits"):
+        assert words in choice[0]
     assert notes_of(pairs.load(ref), stop=True)[-1].startswith("Downloading the target: ")
     handler.gate.set()
     loading = pairs.load(ref)
     assert notes_of(loading, stop=False)
     pair = loading.result.result()
     assert specviz.run(pair, specviz.RunConfig("Once", max_new_tokens=3)).text
+
+
+def test_without_a_hub_no_pair_is_offered(monkeypatch):
+    def offline(name):
+        raise OSError("no network")
+
+    monkeypatch.setattr(sizes, "model_files", offline)
+    assert Hub().offers() == {}
+
+
+def test_what_is_too_large_says_so(monkeypatch):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=4 * 10**9))
+    small, large = ModelFiles("a/b", 10**8, None, "mit"), ModelFiles("a/c", 0, 7 * 10**9, "x")
+    assert not too_large([small]) and "4.0 GB are free" in too_large([small, large])
+    assert "fits" in label("A", [small])
+    assert all(words in label("A", [small, large]) for words in ("✕ too large", "mit and x"))
+
+
+@pytest.mark.parametrize(
+    ("settings", "allowed"),
+    [
+        ({}, True),
+        ({"SPACE_ID": "me/specviz"}, False),
+        ({"GRADIO_SERVER_NAME": "0.0.0.0"}, False),
+        ({"SPECVIZ_HUB": "0"}, False),
+        ({"SPACE_ID": "me/specviz", "SPECVIZ_HUB": "1"}, True),
+        ({"SPECVIZ_PAIR": "toy"}, False),
+    ],
+)
+def test_visitors_of_a_public_page_cannot_make_it_fetch(monkeypatch, settings, allowed):
+    for name in ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_HUB", "SPECVIZ_PAIR"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert may_fetch() == allowed
+
+
+def test_the_menu_asks_the_hub_when_a_page_is_opened(monkeypatch):
+    import gradio as gr
+
+    from app.service.service import RunService
+
+    there = {"a|b": Offer("A · 1 MB", fetching.load_fetched)}
+    monkeypatch.setattr(Hub, "offers", lambda self: there)
+    for name in ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_HUB", "SPECVIZ_PAIR"):
+        monkeypatch.delenv(name, raising=False)
+    service = RunService(one_pair(specviz.toy_pair))
+    with gr.Blocks() as page:
+        menu = menus.models_menu(service, service.pairs.first)
+        menus.connect(page, service)
+    (event,) = page.fns.values()
+    (shown,) = in_a_loop(event.fn()).values()
+    assert [target[1] for target in event.targets] == ["load"] and not menu.visible
+    assert ("A · 1 MB", "a|b") in shown.choices and shown.visible
+    assert "downloaded from the hub" in shown.info and "a|b" in service.pairs.offers
+    monkeypatch.setattr(Hub, "offers", lambda self: {})
+    service.pairs.other = lambda ref: None
+    with gr.Blocks() as page:
+        menus.models_menu(service, service.pairs.first)
+        menus.connect(page, service)
+    *_, event = page.fns.values()  # the first is the menu's own
+    (update,) = in_a_loop(event.fn()).values()
+    assert update.info == "", "what this machine cannot reach is no visitor's concern"

@@ -44,7 +44,7 @@ class Gate:
         items = [] if items is None else items
         name = f"{visitor.address} {visitor.session}"
         job = (work or self.work, name, parts)
-        stream = self.service.stream(visitor, ref, *job, **options)
+        stream = self.service.stream(visitor, ref, *job, prompts=(), **options)
         async with aclosing(stream):
             async for item in stream:
                 items.append(item)
@@ -236,6 +236,33 @@ def test_a_step_that_never_ends_does_not_hold_up_short_calls(monkeypatch):
     assert in_a_loop(both()) == 3
 
 
+class Trials:
+    """In place of the other process: what it was asked to look at."""
+
+    def __init__(self):
+        self.prompts = []
+
+    async def ask(self, visitor, work, target, draft, prompts):
+        self.prompts.append(prompts)
+
+
+def test_every_prompt_for_a_pair_of_a_visitor_is_tried_elsewhere_first():
+    pairs = one_pair(specviz.toy_pair)
+    pairs.offers = {name: offer._replace(trusted=False) for name, offer in pairs.offers.items()}
+    trials = Trials()
+    service = RunService(pairs, trials)
+
+    async def visit(prompts):
+        work = lambda turn, *args: iter(())  # noqa: E731
+        stream = service.stream(Visitor("a"), REF, work, prompts=prompts)
+        async with aclosing(stream) as items:
+            return [item async for item in items]
+
+    in_a_loop(visit(["one"]))
+    in_a_loop(visit(["one", "two"]))
+    assert trials.prompts == [["one"], ["one", "two"]]
+
+
 @pytest.mark.parametrize("permits", [0, 2])
 def test_a_run_takes_the_place_of_the_same_visitor_s_before(permits):
     gate = Gate()
@@ -352,6 +379,23 @@ def test_loading_can_be_left_at_once_and_the_next_run_has_what_it_loaded():
 
     assert items_of(in_a_loop(leave())) == [0] and len(loads.calls) <= 2
     until(lambda: not is_busy(gate.service))
+
+
+def test_nobody_waits_for_ever_for_a_pair():
+    loads = Loads()
+    gate = Gate(pairs=loads.pairs)
+    gate.permits.release(9)
+
+    async def waits():
+        waiting = asyncio.create_task(gate.visit(Visitor("a"), ref=PairRef("a")))
+        await until_later(lambda: loads.calls)
+        loads.pairs.load(PairRef("a")).until = 0.0
+        with pytest.raises(ValueError, match="took longer than this server allows"):
+            await waiting
+        loads.go.release(2)
+        return await gate.visit(Visitor("b"), ref=PairRef("b"))
+
+    assert items_of(in_a_loop(waits()))[-1] == 0
 
 
 def test_a_pair_that_cannot_be_loaded_is_said_to_everyone_who_asks():

@@ -11,20 +11,24 @@ import subprocess
 import sys
 from contextlib import aclosing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import specviz
 from app.service import limits, zero_gpu
-from app.service.fetching import any_pair
+from app.service.fetching import others
 from app.service.offers import offered
 from app.service.pair_ref import PairRef
 from app.service.pairs import Pairs
+from app.service.process import Process, Requests
 from app.service.queue import Visitor
 from app.service.service import RunService
+from app.service.sizes import describe, try_tokenizers
 from app.tabs import explore
-from tests.loops import in_a_loop, is_busy, until
+from specviz.config.prompt import Message
+from tests.loops import SameProcess, in_a_loop, is_busy, until
 
 ROOT = Path(__file__).resolve().parents[3]
 CONFIG = specviz.RunConfig(
@@ -74,7 +78,7 @@ ref = PairRef("This pair")
 
 def items_of(work, *args):
     async def visit():
-        asked = service.stream(Visitor("a"), ref, work, *args)
+        asked = service.stream(Visitor("a"), ref, work, *args, prompts=())
         async with aclosing(asked) as items:
             return [item async for item in items]
     return asyncio.run(visit())
@@ -214,7 +218,8 @@ def visit(service, ref, work, *args):
     """All that a visitor gets."""
 
     async def items():
-        asked = service.stream(Visitor("a"), ref, work, *args)
+        prompts = [arg.prompt for arg in args if isinstance(arg, specviz.RunConfig)]
+        asked = service.stream(Visitor("a"), ref, work, *args, prompts=prompts)
         async with aclosing(asked) as stream:
             return [item async for item in stream]
 
@@ -222,9 +227,17 @@ def visit(service, ref, work, *args):
 
 
 @pytest.fixture
-def service(monkeypatch):
+def looks_at_models():
+    """What looks at models that a visitor names."""
+    return SameProcess()
+
+
+@pytest.fixture
+def service(monkeypatch, looks_at_models):
     monkeypatch.delenv("SPECVIZ_PAIR", raising=False)
-    service = RunService(Pairs(offered(), any_pair()))
+    monkeypatch.setenv("SPECVIZ_CUSTOM", "1")
+    trials = Requests(looks_at_models, 9)
+    service = RunService(Pairs(offered(), others(trials)), trials)
     yield service
     service.requests.process.end()
 
@@ -244,7 +257,7 @@ def test_a_typed_pair_decodes_where_that_is_allowed(service, tmp_path):
     for typed, sentence in (
         ("a|b|c", 'be like "target|draft"'),
         (" | b", "be like"),
-        ("x" * 401, "be like"),
+        ("x" * 401, "at most 400"),
         (["a"], "models must be"),
     ):
         with pytest.raises(ValueError, match=re.escape(sentence)):
@@ -255,8 +268,45 @@ def test_a_typed_pair_decodes_where_that_is_allowed(service, tmp_path):
     until(lambda: not is_busy(service))
 
 
+def broken_tokenizer(folder, **changes):
+    """A small pair's target whose tokenizer has other parts."""
+    path = Path(folder) / "tokenizer.json"
+    data = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps(data | changes), encoding="utf-8")
+
+
 @pytest.mark.adapter
-def test_a_configuration_of_200_000_layers_is_refused_before_anything_is_built(service, tmp_path):
+@pytest.mark.parametrize("looks_at_models", [Process(30)], ids=["a process"])
+def test_a_tokenizer_that_multiplies_text_ends_only_another_process(service, tmp_path):
+    from tests.models.test_pair import save
+
+    target = save(tmp_path / "grows")
+    once = {"type": "Replace", "pattern": {"String": "q"}, "content": "q" * 100}
+    broken_tokenizer(target, normalizer={"type": "Sequence", "normalizers": [once] * 6})
+    ref, config = PairRef(target), replace(CONFIG, prompt="quick")
+    with pytest.raises(ValueError, match=r"process ended|CPU time|makes [\d,]+ tokens"):
+        visit(service, ref, explore.decode_run, config, ref, service.runs)
+    assert visit(service, PairRef("tales"), lambda turn: iter([1]))[-1] == 1
+
+
+@pytest.mark.adapter
+def test_the_template_of_a_chat_model_is_tried_before_a_run_is_asked_by_it(tmp_path):
+    from tests.models.test_chat import tokenizer
+    from tests.models.test_pair import save
+
+    bad = tokenizer("{% for m in messages %}{{ raise_exception('never') }}{% endfor %}")
+    chat = (Message("user", "b"),)
+    for prompt in ("a", chat):
+        with pytest.raises(ValueError, match="chat template"):
+            try_tokenizers(save(tmp_path / "bad", tokenizer=bad), "", [prompt])
+    try_tokenizers(save(tmp_path / "good", tokenizer=tokenizer()), "", ["a", chat])
+
+
+@pytest.mark.adapter
+def test_a_configuration_of_200_000_layers_is_refused_before_anything_is_built(
+    service, tmp_path, monkeypatch
+):
+    from specviz.models import pair
     from tests.models.test_pair import save
 
     target = Path(save(tmp_path / "deep"))
@@ -266,6 +316,10 @@ def test_a_configuration_of_200_000_layers_is_refused_before_anything_is_built(s
     with pytest.raises(ValueError, match="as many layers as the files"):
         visit(service, ref, explore.decode_run, CONFIG, ref, service.runs)
     assert not service.pairs.get(ref)
+    monkeypatch.setattr(pair, "read_tokenizers", None)  # which would read the configuration
+    for look in (describe, partial(try_tokenizers, prompts=["a"])):
+        with pytest.raises(ValueError, match="as many layers as the files"):
+            look(ref.target, "")
 
 
 # ---- the Space's card and the container ----

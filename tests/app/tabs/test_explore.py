@@ -94,7 +94,9 @@ def test_no_message_of_a_run_is_written_beside_a_step(monkeypatch):
     service = RunService(one_pair(lambda: TOY))
 
     async def visit():
-        run = service.stream(Visitor("a"), REF, explore.decode_run, CONFIG, REF, service.runs)
+        run = service.stream(
+            Visitor("a"), REF, explore.decode_run, CONFIG, REF, service.runs, prompts=()
+        )
         async with aclosing(run) as items:
             return [json.loads(explore.page_message(item)) async for item in items]
 

@@ -3,20 +3,23 @@ use."""
 
 import json
 from types import SimpleNamespace
+from unittest import mock
 
 import gradio as gr
 import psutil
 import pytest
 
 import specviz
-from app.service.fetching import any_pair
+from app.service import sizes
+from app.service.fetching import others
 from app.service.pair_ref import PairRef
+from app.service.process import Requests
 from app.service.service import RunService
 from app.tabs.parts import own_pair
 from app.tabs.parts.pairs import models_menu
-from tests.loops import in_a_loop, one_pair
+from tests.loops import SameProcess, in_a_loop, one_pair
 
-SETTINGS = ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_PAIR")
+SETTINGS = ("SPACE_ID", "SYSTEM", "GRADIO_SERVER_NAME", "SPECVIZ_CUSTOM", "SPECVIZ_PAIR")
 
 
 @pytest.fixture
@@ -31,23 +34,45 @@ def setting(monkeypatch):
     [
         ({}, True),
         ({"GRADIO_SERVER_NAME": "::1"}, True),
+        ({"SPECVIZ_CUSTOM": "0"}, False),
         ({"GRADIO_SERVER_NAME": "0.0.0.0"}, False),
+        ({"GRADIO_SERVER_NAME": "0.0.0.0", "SPECVIZ_CUSTOM": "1"}, True),
         ({"SPACE_ID": "me/specviz"}, False),
+        ({"SPACE_ID": "me/specviz", "SPECVIZ_CUSTOM": "1"}, False),
         ({"SPECVIZ_PAIR": "toy"}, False),
     ],
 )
-def test_a_local_page_takes_any_pair_and_any_other_none(setting, settings, allowed):
+def test_a_local_page_takes_any_pair_and_a_space_none(setting, settings, allowed):
     for name, value in settings.items():
         setting(name, value)
-    assert (any_pair() is not None) == allowed
+    assert (others(None) is not None) == allowed
+
+
+def test_visitors_of_a_public_page_reach_no_folder(setting, tmp_path):
+    setting("GRADIO_SERVER_NAME", "0.0.0.0")
+    setting("SPECVIZ_CUSTOM", "1")
+    take = others(None)
+    assert take(PairRef("org/target", "org/draft")).label == "target + draft"
+    assert not take(PairRef("a/b", "early-exit:2")).trusted
+    for name in (
+        str(tmp_path),
+        "/etc/nothing",
+        "~/models",
+        "..",
+        "app/tabs",
+        "org/target|../draft",
+    ):
+        with pytest.raises(ValueError, match="must be a name on the hub here, such as org/model"):
+            take(PairRef.read(name))
 
 
 @pytest.fixture
 def form(setting):
     """The form with two menus of pairs: its service, its components by elem_id, and a call of its
     events."""
-    service = RunService(one_pair(specviz.toy_pair))
-    service.pairs.other = any_pair()
+    trials = Requests(SameProcess(), 9)
+    service = RunService(one_pair(specviz.toy_pair), trials)
+    service.pairs.other = others(trials)
     with gr.Blocks() as demo:
         first = service.pairs.first
         menus = [models_menu(service, first), models_menu(service, first)]
@@ -73,7 +98,7 @@ def form(setting):
 
 
 @pytest.mark.adapter
-def test_a_pair_is_loaded_and_then_used(form, tmp_path):
+def test_a_pair_is_checked_and_then_used(form, tmp_path):
     from tests.models.test_pair import save
 
     service, press = form
@@ -82,8 +107,34 @@ def test_a_pair_is_loaded_and_then_used(form, tmp_path):
     assert said["text"].startswith("In use: big + small.") and service.pairs.get(
         PairRef(target, draft)
     )
+    counts = [
+        sum(part.numel() for part in specviz.load_pair(name).target.model.parameters())
+        for name in (target, draft)
+    ]
+    for sentence in (
+        "The vocabulary has 281 tokens.",
+        f"Parameters: {counts[0]:,} and {counts[1]:,}.",
+        "Texts may have up to 64 tokens.",
+        "of memory are needed; ",
+    ):
+        assert sentence in said["text"]
     for menu in menus:
         assert menu.value == f"{target}|{draft}" and ("big + small", menu.value) in menu.choices
+    assert "no smaller than the target" in press(own_pair.USE, draft, target)[0]["text"]
+
+
+@pytest.mark.adapter
+@pytest.mark.parametrize("local", [True, False])
+def test_only_this_machines_own_page_offers_a_visitors_pair_to_others(
+    form, tmp_path, monkeypatch, local
+):
+    from tests.models.test_pair import save
+
+    service, press = form
+    monkeypatch.setattr(own_pair, "local", lambda: local)
+    target = save(tmp_path / "big")
+    _, (menu, _) = press(own_pair.USE, target, "")
+    assert ("big", target) in menu.choices and (("big", target) in service.pairs.choices()) == local
 
 
 @pytest.mark.adapter
@@ -99,27 +150,29 @@ def test_a_pair_that_cannot_be_loaded_is_said_and_not_loaded(form, tmp_path, mon
         (("a|b|d", "c"), 'like "target|draft"'),
         ((str(tmp_path / "no"), ""), "is neither a folder nor"),
         ((target, str(tmp_path)), "must hold config.json"),
-        (("x" * 401, ""), 'like "target|draft"'),
+        (("x" * 401, ""), "at most 400"),
     ):
         said, menus = press(own_pair.USE, *names)
         assert said["kind"] == "error" and sentence in said["text"] and menus == [None, None]
-    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=10))
+    monkeypatch.setattr(own_pair, "describe", no_room)
     said, _ = press(own_pair.USE, target, "")
     assert said["kind"] == "error" and "but only 0.0 MB are free" in said["text"]
     assert not service.pairs.get(PairRef(target))
 
 
+def no_room(target, draft):
+    """What is found, in another process, where there is hardly any memory."""
+    free = SimpleNamespace(available=10)
+    with mock.patch.object(psutil, "virtual_memory", return_value=free):
+        return sizes.describe(target, draft)
+
+
 @pytest.mark.adapter
-def test_damaged_weights_are_found(form, tmp_path):
+def test_damaged_weights_are_found(tmp_path):
     from tests.models.test_pair import save
 
     target = save(tmp_path / "big")
+    assert sizes.describe(target, "early-exit:1").fits
     (tmp_path / "big" / "model.safetensors").write_bytes(b"x" * 20)
-    said, _ = form[1](own_pair.USE, target, "")
-    assert "safetensors is damaged" in said["text"]
-
-
-def test_every_well_known_pair_names_a_target_and_a_draft():
-    for models in own_pair.WELL_KNOWN.values():
-        ref = PairRef.read(models)
-        assert ref.target and ref.draft
+    with pytest.raises(ValueError, match=r"model.safetensors is damaged"):
+        sizes.describe(target, "")

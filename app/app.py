@@ -21,6 +21,9 @@ sys.path[:] = [
 def main() -> None:
     """Open the demo."""
     try:
+        from app.service.http.server import check_address
+
+        check_address()
         from app.page import serve  # which reads the settings
 
         serve()

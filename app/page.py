@@ -119,13 +119,14 @@ def between_steps(service: RunService, work: Callable[..., object]) -> Callable[
 
 
 def serve(port: int | None = None, hosts: str = "") -> None:
-    """Serve the page until this process gets a signal to end.
+    """Serve the page until this process gets a signal to end; then let runs end.
 
     Args:
         port: to listen on; the first free one from 7860 where it is None.
         hosts: further names under which it may be asked for, separated by commas.
     """
-    # The handler only sets an event: whatever runs just now, a lock included, goes on.
+    # The handler only sets an event: whatever runs just now, a lock included, goes on. The main
+    # thread waits for it below, and then ends runs in order.
     over = Event()
     for name in ("SIGTERM", "SIGHUP", "SIGINT"):
         if hasattr(signal, name):
@@ -139,8 +140,7 @@ def serve(port: int | None = None, hosts: str = "") -> None:
     gc.freeze()
     demo.service.pairs.prepare()
     over.wait()
-    demo.service.requests.process.end()
-    demo.service.trials.process.end()
+    demo.service.shut_down()
     with suppress(OSError):
         demo.close(verbose=False)
 
@@ -187,7 +187,7 @@ def launch(demo: gr.Blocks, hosts: str = "", **more: object) -> Any:
     }
     try:
         launched = demo.launch(**(options | more))
-    except (OSError, OverflowError):  # the latter for a port above 65535
+    except OSError:
         raise ValueError(
             "The page must have a free port at an address of this machine. Choose another port, or "
             "another GRADIO_SERVER_NAME."

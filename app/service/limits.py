@@ -13,12 +13,13 @@ from specviz.config.prompt import Message
 from specviz.config.run_config import RunConfig
 
 
-def limit(name: str, default: int) -> int:
-    """A limit from the environment: a whole number from 1 to a billion."""
+def limit(name: str, default: int, most: int = 10**9) -> int:
+    """A setting of the environment: a whole number from 1 to most."""
     text = os.environ.get(name, "").strip() or str(default)
-    if not (text.isascii() and text.isdigit() and len(text) < 11 and 1 <= int(text) <= 10**9):
+    if not (text.isascii() and text.isdigit() and len(text) < 11 and 1 <= int(text) <= most):
         raise ValueError(
-            f"{name} must be a whole number from 1; got {text[:40]!r}. Omit it for {default}."
+            f"{name} must be a whole number from 1 to {most}; got {text[:40]!r}. "
+            f"Omit it for {default}."
         )
     return int(text)
 
@@ -35,6 +36,7 @@ PROMPT = limit("SPECVIZ_MAX_PROMPT", 20_000)  # characters; turning text into to
 TOKENS = limit("SPECVIZ_MAX_TOKENS", 512)  # new ones, of one run
 NODES = limit("SPECVIZ_MAX_NODES", 1024)  # of a tree, its root included; sliders go as far
 QUEUE = limit("SPECVIZ_MAX_QUEUE", 200)  # runs that wait; below, nobody is rejected
+PREPARE = flag("SPECVIZ_PREPARE", True)  # whether SmolLM2 is prepared in the background
 SECONDS = limit("SPECVIZ_MAX_SECONDS", 20)  # of the processor, for one request that is not a run
 BODY = (
     16_000 + 3 * PROMPT

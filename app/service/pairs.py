@@ -119,7 +119,7 @@ class Pairs:
     def prepare(self) -> None:
         """Download, convert and load SmolLM2 in the background, as the page opens with it;
         `preparing` says how far that is, and `problem` why it cannot be had."""
-        if SMOLLM2 in self.offers and not zero_gpu.ON and limits.flag("SPECVIZ_PREPARE", True):
+        if SMOLLM2 in self.offers and not zero_gpu.ON and limits.PREPARE:
             self.preparing = self.load(PairRef(SMOLLM2, weights="disk"))
 
     @property

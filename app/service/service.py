@@ -37,6 +37,8 @@ PATIENCE = 5.0  # seconds that a short call waits for a step; it then computes b
 POLL = 0.5  # seconds between two looks at what a waiting page must show
 LEFT = "The page that asked for this run was closed."
 TOO_LONG = "Loading the models took longer than this server allows. Choose smaller models."
+STOPPING = "The server is shutting down. Try again in a minute."
+CUT = "The server was shut down. What was decoded so far is shown."
 END = object()
 
 
@@ -71,6 +73,7 @@ class RunService:
         self._admitted: set[QueuedRun] = set()
         self._left: deque[QueuedRun] = deque()  # started runs whose page has left
         self._running: QueuedRun | None = None
+        self._stopping = False
 
     async def stream(
         self,
@@ -94,6 +97,8 @@ class RunService:
         Raises:
             ValueError: if the queue is full, the pair cannot be had, or from the work.
         """
+        if self._stopping:
+            raise ValueError(STOPPING)
         if not self.pairs.offer(ref).trusted:
             await self.trials.ask(visitor, try_tokenizers, ref.target, ref.draft, prompts)
         run = QueuedRun(visitor, ref, work, args, asyncio.get_running_loop())
@@ -184,6 +189,21 @@ class RunService:
             ahead = order.index(run) + computes
         runs = "1 run is" if ahead == 1 else f"{ahead} runs are"
         return Note(f"Waiting: {runs} before yours." if ahead else "", ahead=ahead)
+
+    def shut_down(self, seconds: float = 8.0) -> None:
+        """Begin no run, and end those that do not end by themselves in time with a sentence."""
+        self._stopping = True
+        with self._changed:
+            for run in self._queue.order():
+                if run.items is None:  # it waits for its first turn, not for its next slice
+                    self._queue.remove(run)
+                    run.end(ValueError(STOPPING))
+            self._changed.wait_for(lambda: not self._admitted, timeout=seconds)
+            for run in self._admitted:
+                run.end(ValueError(CUT))
+            self._worker.wake()
+        self.requests.process.end()
+        self.trials.process.end()
 
     # ---- the thread that computes ----
 

@@ -31,4 +31,6 @@ def run(args: Arguments) -> None:
     if not (HERE / "app").is_dir():  # an installed package carries the demo inside
         sys.path.insert(0, str(HERE.parent))
         app = "app"
+    # Before gradio is imported, which takes seconds: a port that is taken is reported at once.
+    import_module(f"{app}.service.http.server").check_address(args.port)
     import_module(f"{app}.page").serve(args.port, args.host_allowed)

@@ -20,7 +20,6 @@ from app.service.failures import explain
 from app.service.loading import Loading
 from app.service.pair_ref import EARLY_EXIT, SMOLLM2, TALES, PairRef
 from specviz.base.files import WEB
-from specviz.commands.cli import main
 from specviz.record.step import Timing
 from specviz.view.payload import described
 from tests.loops import in_a_loop
@@ -169,12 +168,6 @@ def test_a_page_that_cannot_be_served_says_so_in_a_sentence(server):
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match="a free port at an address of this machine"):
             launch(demo, server_port=port, **server)
-
-
-def test_a_port_that_is_none_is_an_error_of_the_command(capsys):
-    for port in ("-1", "0", "99999"):
-        assert main(["demo", "--port", port]) == 2
-        assert "--port must be a whole number from 1 to 65535" in capsys.readouterr().err
 
 
 def test_a_visitor_is_shown_sentences_and_the_log_gets_the_rest(caplog):

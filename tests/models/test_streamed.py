@@ -8,7 +8,7 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -237,21 +237,33 @@ def test_a_file_that_stays_in_memory_is_refused(folder, monkeypatch):
         open_target(folder)
 
 
-def test_a_disk_whose_first_reads_are_slow_is_a_disk(folder, monkeypatch):
+@pytest.mark.parametrize(
+    ("first", "second", "is_counted", "is_disk"),
+    [
+        (10.0, 0.1, True, True),
+        (10.0, 0.1, False, False),
+        (0.3, 0.1, False, True),
+        (1e-5, 1e-7, False, True),  # too short to say anything
+    ],
+)
+def test_slow_first_reads_are_of_memory_only_where_nothing_is_counted(
+    folder, monkeypatch, first, second, is_counted, is_disk
+):
     honest, clock, counted = os.preadv, [0.0], [0]
 
     def preadv(fd, buffers, start):
         count = honest(fd, buffers, start)
-        clock[0] += 0.1 if start in seen else 10.0
+        clock[0] += second if start in seen else first
         seen.add(start)
-        counted[0] += count
+        counted[0] += count if is_counted else math.nan
         return count
 
     seen = set()
     monkeypatch.setattr(os, "preadv", preadv)
     monkeypatch.setattr(stream, "perf_counter", lambda: clock[0])
     monkeypatch.setattr(stream, "_bytes_from_disk", lambda: counted[0])
-    open_target(folder)
+    with nullcontext() if is_disk else pytest.raises(ValueError, match="in memory"):
+        open_target(folder)
 
 
 def test_without_direct_reads_the_system_is_told_to_forget(folder, monkeypatch):

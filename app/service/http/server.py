@@ -8,6 +8,10 @@ import socket
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
+from specviz.base.errors import ParameterError
+
+from ..limits import limit
+
 LOOPBACK = ("", "127.0.0.1", "localhost", "::1")
 
 
@@ -20,6 +24,25 @@ def local() -> bool:
     """Whether the page is served to this machine only: it listens on the loopback address and is no
     Space."""
     return os.environ.get("GRADIO_SERVER_NAME", "").strip() in LOOPBACK and not on_a_space()
+
+
+def check_address(port: int | None = None) -> None:
+    """Check that the page can be served at a port of --port, or else GRADIO_SERVER_PORT, and at
+    GRADIO_SERVER_NAME.
+
+    Raises:
+        ValueError: naming the option or setting that is wrong.
+    """
+    host = os.environ.get("GRADIO_SERVER_NAME", "").strip() or "127.0.0.1"
+    _bind("GRADIO_SERVER_NAME", "be a name or address of this machine", host, host, 0)
+    name = "--port"
+    if port is None:
+        name = "GRADIO_SERVER_PORT"
+        if not os.environ.get(name, "").strip():
+            os.environ.pop(name, None)  # gradio would read an empty text as a number
+            return
+        port = limit(name, 7860, most=65535)
+    _bind(name, "be a free port", port, host, port)
 
 
 class Hosts:
@@ -67,3 +90,13 @@ def raise_descriptor_limit() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     except (ImportError, ValueError, OSError):  # not on this system
         pass
+
+
+def _bind(name: str, must: str, got: str | int, host: str, port: int) -> None:
+    try:
+        # Asked of the system: the port is taken for a moment and given back.
+        family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        socket.create_server(place[:2], family=family).close()
+    except (OSError, UnicodeError) as error:
+        why = (getattr(error, "strerror", None) or "Not a host name").partition(" (")[0]
+        raise ParameterError(name, must, got, f"{why}: choose another, or omit it.") from None

@@ -22,7 +22,7 @@ CONFIG = specviz.RunConfig("abc", max_new_tokens=30)
 def service():
     service = RunService(one_pair(specviz.toy_pair))
     yield service
-    service.requests.process.end()
+    service.shut_down(0)
 
 
 def trace(**changes):

@@ -480,3 +480,40 @@ def test_as_many_pairs_are_in_use_as_are_kept(monkeypatch):
     assert all(items_of(items) == [0, 1, 2] for items in in_a_loop(together()))
     assert sorted(set(loaded)) == list("abcd")
     gc.collect()
+
+
+# ---- the end ----
+
+
+def test_on_the_way_down_waiting_runs_are_rejected_and_running_ones_end():
+    gate = Gate()
+
+    async def together():
+        runs = [
+            asyncio.create_task(gate.visit(Visitor(name), 2)) for name in ("10.0.1.1", "10.0.2.1")
+        ]
+        await until_later(lambda: gate.service._running)
+        down = asyncio.create_task(asyncio.to_thread(gate.service.shut_down, WAIT))
+        await until_later(runs[1].done)
+        gate.permits.release(2)
+        await down
+        late = gate.visit(Visitor("late"))
+        return await asyncio.gather(*runs, late, return_exceptions=True)
+
+    first, second, late = in_a_loop(together())
+    assert items_of(first) == [0, 1]
+    assert "shutting down" in str(second) and "shutting down" in str(late)
+
+
+def test_a_run_that_does_not_end_in_time_is_cut_with_a_sentence():
+    gate = Gate()
+
+    async def together():
+        run = asyncio.create_task(gate.visit(Visitor("a"), 50))
+        gate.permits.release(3)
+        await until_later(lambda: len(gate.served) == 3)
+        await asyncio.to_thread(gate.service.shut_down, 0.1)
+        gate.permits.release(100)
+        return (await asyncio.gather(run, return_exceptions=True))[0]
+
+    assert "was shut down" in str(in_a_loop(together()))

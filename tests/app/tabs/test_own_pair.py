@@ -94,7 +94,7 @@ def form(setting):
         return json.loads(last[parts[own_pair.REPORT]]), [last.get(menu) for menu in menus]
 
     yield service, press
-    service.requests.process.end()
+    service.shut_down(0)
 
 
 @pytest.mark.adapter

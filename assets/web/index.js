@@ -52,12 +52,12 @@ export const notice = ({ element, values }) =>
     fixButton(element, message.fix);
     if (message.settings) publish('settings', message);
   });
-/** @param {Host} host @param {{ kind: string, label: string, folded: boolean }} options */
-export function picker({ element, props, values, watch, menus }, options) {
+/** @param {Host} host @param {{ kind: string, label: string, compared: boolean }} options */
+export function picker({ element, props, values, watch, menus }, { kind, label, compared }) {
   const { receive, mark } = strategyPicker(
     query(element, '.sv-picker'),
-    menus[options.kind],
-    options,
+    menus[kind].filter(({ name }) => name !== 'plain' || (compared && kind === 'builder')),
+    { label, folded: compared },
     text => {
       props.value = text;
     },

@@ -96,7 +96,7 @@ def parted(margin: float | None, dtype: str | None) -> str:
 
 def promised(verifier: Verifier, temperature: float) -> bool:
     """Whether a rule promises plain decoding's very text."""
-    return temperature == 0 or verifier.shared_noise
+    return verifier.shared_noise or (temperature == 0 and verifier.exact_at_zero)
 
 
 def comparing(pair: Pair, config: RunConfig, tokens: Sequence[int]) -> Iterator[Comparison]:

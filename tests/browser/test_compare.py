@@ -175,12 +175,15 @@ def test_what_cannot_run_is_said_with_the_letter_of_a_run_that_failed(serve, vis
 
 def test_a_link_fills_in_the_columns(serve, visit):
     query = (
-        "&c.builder=k-ary:width=3&c.verifier=specinfer&seed=7&temperature=0.8"
-        "&a.decodes=plain&b.decodes=speculation"  # as older links have it
+        "&a.decodes=speculation&a.builder=k-ary:width=3&a.verifier=specinfer"
+        "&b.decodes=plain&b.builder=chain&seed=7&temperature=0.8"  # as older links have it
     )
     page = visit(f"{serve()}{LINK}{query}", ready=READY, settings=False)
     page.locator("#sv-compare-opener button").click()
-    expect(page.get_by_label("Tree builder of C", exact=True)).to_have_value("k-ary")
+    expect(page.get_by_label("Tree builder of A", exact=True)).to_have_value("k-ary")
+    expect(page.get_by_label("Tree builder of B", exact=True)).to_have_value("plain")
+    expect(page.get_by_label("Verification rule of A", exact=True)).to_be_visible()
+    expect(page.get_by_label("Verification rule of B", exact=True)).to_be_hidden()
     expect(page.get_by_label("Seed").locator("visible=true")).to_have_value("7")
 
 

@@ -140,6 +140,7 @@ def test_only_keyed_rules_and_temperature_zero_promise_the_text():
     sequoia, match = VERIFIERS["sequoia"](), VERIFIERS["target-match"]()
     assert promised(RACE, 1.0) and promised(sequoia, 0.0) and promised(KEYED[1], 1.0)
     assert not promised(sequoia, 1.0) and not promised(match, 0.5)
+    assert not promised(specviz.VERIFIERS["fly"](), 0.0), "which is lossy there too"
 
 
 @pytest.mark.parametrize(

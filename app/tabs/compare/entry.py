@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from specviz.config.run_config import RunConfig, compatible
 from specviz.config.strategy_text import format_value
+from specviz.drafters.base import Drafter
 from specviz.proof.same_text import promised
 
 
@@ -50,16 +51,26 @@ class Entry:
         return f"{builder.title} {of}{format_value(value)}"
 
     @property
+    def drafter(self) -> Drafter | None:
+        """The drafter; None where none is read, as by prompt lookup and by plain decoding."""
+        if self.config.builder.reads_draft:
+            return self.config.drafter
+        return None
+
+    @property
     def details(self) -> str:
-        """Its rule, and the parameters of its tree that are not at their defaults, without what its
-        name has."""
+        """Its rule, and all parameters that are not at their defaults, without what its name
+        has."""
         if self.autoregressive:
             return ""
-        builder = self.config.builder
-        parts = [f"{self.config.verifier.title}’s rule"]
-        for name, value in list(builder.parameters.items())[1:]:
-            if value != type(builder).model_fields[name].default:
-                parts.append(f"{name} {format_value(value)}")
+        rule = self.config.verifier
+        parts = [f"{rule.title}’s rule"]
+        skipped = 1  # the first parameter of the tree
+        for strategy in filter(None, (self.config.builder, rule, self.drafter)):
+            for name, value in list(strategy.parameters.items())[skipped:]:
+                if value != type(strategy).model_fields[name].default:
+                    parts.append(f"{name} {format_value(value)}")
+            skipped = 0
         return ", ".join(parts)
 
     @property
@@ -79,16 +90,16 @@ class Entry:
 def titles(entries: Sequence[Entry]) -> list[str]:
     """What each is called beside the others: its tree, with its drafter and its rule where that is
     what differs."""
-    drafters = {entry.config.drafter.name for entry in entries if not entry.autoregressive}
+    drafters = {entry.drafter.name for entry in entries if entry.drafter}
     trees = [entry.tree for entry in entries]
     named = []
     for entry in entries:
         # Only what tells them apart: the drafter where there are several, else the rule where two
         # have the same tree.
         title = entry.tree
-        if len(drafters) > 1 and not entry.autoregressive:
-            title += f" · {entry.config.drafter.title}"
-        elif trees.count(title) > 1:
+        if len(drafters) > 1 and entry.drafter:
+            title += f" · {entry.drafter.title}"
+        elif trees.count(title) > 1 and not entry.autoregressive:
             title += f" · {entry.config.verifier.title}"
         named.append(title)
     return named

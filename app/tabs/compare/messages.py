@@ -46,11 +46,13 @@ def compare_runs(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterato
     name = new_name("comparison")
     runs = runs_of(entries)
     more: JsonObject = {}  # what the message with the first step also brings
+    dtype = None
     for at, run in enumerate(runs):
         try:
             blank, steps = begin(turn, run.entry.config, WARM_UP)
             if at == 0:
                 more = about(runs, blank, settings=settings)
+                dtype = blank.pair.get("dtype")
             for unsent in batches(steps):
                 if not unsent:
                     yield None
@@ -65,7 +67,7 @@ def compare_runs(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterato
         yield message(name, updates=[{"at": at, "state": "done"}], state="running")
     # All texts are there before anything is timed: a visitor reads them meanwhile, and a comparison
     # that is stopped here is whole.
-    yield message(name, state="running", remarks=remarks(runs))
+    yield message(name, state="running", remarks=remarks(runs, turn, dtype))
     for run in runs:
         if run.entry.autoregressive:
             continue

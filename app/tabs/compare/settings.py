@@ -1,10 +1,9 @@
-"""The controls of the tab Compare: what all runs share, and for each run beside plain decoding its
-strategies."""
+"""The controls of the tab Compare: what all runs share, and for each run its strategies."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import gradio as gr
@@ -17,11 +16,16 @@ from ..parts.stage import notice, sentence
 from . import example
 from .entry import Entry
 
-FIRST = {"B": example.CHAIN, "C": example.TREE}  # the race that the tab opens with
+# The race that the tab opens with; A has the rule of the tree that may take its place.
+FIRST = {
+    "A": replace(example.TREE, builder="plain"),
+    "B": example.CHAIN,
+    "C": example.TREE,
+}
 
 
 class Column(NamedTuple):
-    """A run beside plain decoding: its controls, and what is said of them."""
+    """A run: its controls, and what is said of them."""
 
     letter: str
     controls: Controls
@@ -69,8 +73,8 @@ class Settings:
             marked: list[object] = [gr.skip() for _ in LABELS]
             try:
                 config = column.controls.read(mine)
-                word, text = verdict(config)
                 marked = mark(config)
+                word, text = verdict(with_its_rule(config))
             except ValueError as error:
                 word, text = "error", str(error)
             if word == "lossless":
@@ -81,26 +85,31 @@ class Settings:
         return possible, results
 
     def read(self, values: Sequence[object]) -> list[Entry]:
-        """What the values of `named` ask to run; plain decoding comes first.
+        """What the values of `named` ask to run.
 
         Raises:
             ValueError: a sentence for the visitor that names the column.
         """
-        entries = [Entry("A", self.plain(values))]
+        # Else a wrong prompt would be reported as a mistake of column A alone.
+        controls = self.columns[0].controls
+        recorded = [control.value for control in controls.strategies.values()]
+        controls.read([*values[: len(self.shared)], *recorded])
+        entries = []
         for column, mine in self.split(values):
             try:
-                config = column.controls.read(mine)
+                config = with_its_rule(column.controls.read(mine))
                 compatible(config).required()
                 entries.append(Entry(column.letter, config))
             except ValueError as error:
                 raise ValueError(f"{column.letter}: {error}") from None
         return entries
 
-    def plain(self, values: Sequence[object]) -> RunConfig:
-        """Plain decoding with what is shared, whatever the columns hold."""
-        controls = self.columns[0].controls
-        recorded = [control.value for control in controls.strategies.values()]
-        return controls.read([*values[: len(self.shared)], *recorded]).autoregressive()
+
+def with_its_rule(config: RunConfig) -> RunConfig:
+    """The same; plain decoding with the one rule that it can have."""
+    if config.builder.autoregressive:
+        return config.autoregressive()
+    return config
 
 
 def lay_out(prompt: gr.Textbox) -> Settings:
@@ -116,5 +125,5 @@ def lay_out(prompt: gr.Textbox) -> Settings:
                     pickers[kind] = picker(kind, config, f"{title} of {letter}", True)
                 engines_menu(pickers, f" of {letter}")
                 notice_box = notice("", elem_id=f"sv-side-{letter}-notice")
-            columns.append(Column(letter, Controls(prompt, scalars, pickers), notice_box))
+            columns.append(Column(letter, Controls(prompt, scalars, pickers, True), notice_box))
     return Settings({"prompt": prompt, **scalars}, columns)

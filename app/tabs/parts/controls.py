@@ -22,9 +22,11 @@ from .web import component
 LABELS = {"builder": "Tree builder", "verifier": "Verification rule", "drafter": "Drafter"}
 
 
-def picker(kind: str, config: RunConfig, label: str = "", folded: bool = False) -> gr.HTML:
-    """A menu of strategies with the parameters of the chosen one, which may be folded away; `mark`
-    marks choices.
+def picker(kind: str, config: RunConfig, label: str = "", compared: bool = False) -> gr.HTML:
+    """A menu of strategies with the parameters of the chosen one; `mark` marks choices.
+
+    That of a run which is `compared` with others has its parameters folded away, and plain decoding
+    among its builders.
 
     Its value is the strategy as text, such as "sequoia:size=16,depth=6": what `RunConfig` takes and
     links set.
@@ -35,7 +37,7 @@ def picker(kind: str, config: RunConfig, label: str = "", folded: bool = False) 
         '<div class="sv-picker"></div>',
         str(getattr(config, kind)),
         label=label,
-        options={"kind": kind, "label": label, "folded": folded},
+        options={"kind": kind, "label": label, "compared": compared},
         marks=page_json(menus.marks(config)[kind]),
         elem_classes=f"sv-pick-{kind}",
     )
@@ -51,11 +53,13 @@ def mark(config: RunConfig) -> list[object]:
 
 @dataclass
 class Controls:
-    """All that determines a run, as controls on the page: numbers by name, pickers by kind."""
+    """All that determines a run, as controls on the page: numbers by name, pickers by kind, and
+    whether plain decoding may be chosen."""
 
     prompt: gr.Textbox
     scalars: dict[str, gr.components.Component]
     strategies: dict[str, gr.HTML]
+    plain: bool = False
 
     @property
     def named(self) -> dict[str, gr.components.Component]:
@@ -84,9 +88,8 @@ class Controls:
             # Only texts: None would choose a default.
             inputs |= {kind: str(inputs[kind]) for kind in self.strategies}
             config = RunConfig(**inputs)
-            # A run may name any strategy, but plain decoding is no choice of the page.
             for kind in ("builder", "verifier"):
-                if getattr(config, kind).autoregressive:
+                if getattr(config, kind).autoregressive and not self.plain:
                     raise UnknownName(kind, inputs[kind], menus.offered(kind))
             limits.check(config)
             return config

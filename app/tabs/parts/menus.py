@@ -20,8 +20,7 @@ MARKS = {"impossible": "✕ incompatible", "lossy": "≠ lossy", "useless": "! n
 
 
 def offered(kind: str) -> dict[str, type[Choice]]:
-    """The strategies that may be chosen, by name; plain decoding is none, every run is compared
-    with it."""
+    """The strategies that may be chosen, by name, without plain decoding."""
     return {
         name: cls
         for name, cls in REGISTRIES[kind].items()
@@ -30,13 +29,13 @@ def offered(kind: str) -> dict[str, type[Choice]]:
 
 
 def drawn_menus() -> dict[str, list[JsonObject]]:
-    """What the browser draws, by kind: name, title and parameters of every strategy that is
-    offered."""
+    """What the browser draws, by kind: name, title and parameters of every strategy, also of plain
+    decoding, which only some pickers offer."""
     menus = {}
-    for kind in REGISTRIES:
+    for kind, registry in REGISTRIES.items():
         menus[kind] = [
             {"name": name, "title": cls.title, "fields": fields(cls())}
-            for name, cls in offered(kind).items()
+            for name, cls in registry.items()
         ]
     return menus
 

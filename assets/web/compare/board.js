@@ -41,7 +41,9 @@ export function compareBoard(element, server, settings = () => undefined) {
   /** @type {string[]} */
   let messages = []; // all of this comparison
 
-  server.recorded?.({}).then(text => {
+  const failed = { note: 'The recorded runs could not be loaded. Run still works.' };
+  const recorded = server.recorded?.({}).catch(() => JSON.stringify(failed));
+  recorded?.then(text => {
     if (run.run === undefined) receive(text);
   });
 

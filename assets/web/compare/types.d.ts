@@ -10,7 +10,7 @@ export interface About {
   lossy: string | null;
 }
 
-/** A remark on the texts of plain decoding and of others of which the same is true. */
+/** A remark on all texts of which, two by two, the same is true. */
 export interface Remark {
   letters: string[];
   text: string;

@@ -23,6 +23,10 @@ export function valuesOf(search, opening) {
     const divider = start.includes(':') ? ',' : ':';
     texts[owner] = `${start}${divider}${parameter}=${text}`;
   }
+  // which those have beside a builder that plain decoding did not use
+  for (const letter of 'abc') {
+    if (texts[`${letter}.decodes`] === 'plain') texts[`${letter}.builder`] = 'plain';
+  }
   const names = Object.keys(opening);
   if (!names.some(name => name in texts)) return [];
   return names.map(name => {

@@ -92,6 +92,13 @@ test('what is typed into the Tree lab is what its trees are made of', async () =
   assert.match(body.querySelector('.sv-lab-cards').textContent, /in memory 1\.20\u00a0×/);
 });
 
+test('a recorded race that cannot be loaded is said', async () => {
+  const body = visited(asset('compare/compare.html'));
+  compareBoard(body, { recorded: () => Promise.reject(new Error('no network')) });
+  const said = () => body.querySelector('.sv-standing').textContent;
+  await until(() => said() === 'The recorded runs could not be loaded. Run still works.');
+});
+
 test('the end of a text is named', () => {
   const body = visited(asset('compare/compare.html'));
   globalThis.matchMedia = () => ({ matches: true }); // nothing moves
@@ -213,6 +220,8 @@ test('a link sets the controls that it names, also with a parameter alone as old
   assert.deepEqual(valuesOf('?seed=3&utm=x&prompt=', OPENING), [KEPT, '', 3, KEPT, KEPT]);
   const old = valuesOf('?builder.size=40&b.builder=k-ary&b.builder.width=3&b.builder.depth=2', OPENING);
   assert.deepEqual(old, [KEPT, KEPT, KEPT, 'sequoia:size=40', 'k-ary:width=3,depth=2']);
+  const plain = valuesOf('?b.decodes=plain&b.builder=k-ary', OPENING);
+  assert.equal(plain[4], 'plain', 'with a builder that was not used');
   assert.equal(valuesOf('?seed=many', OPENING)[2], 'many', 'which the tab says is wrong');
   for (const search of ['', '?', '?%', '?utm_source=x', '?__theme=dark', '?__proto__=1&a.b=2&step=5'])
     assert.deepEqual(valuesOf(search, OPENING), [], search);

@@ -3,6 +3,7 @@ messages."""
 
 import json
 from dataclasses import replace
+from itertools import combinations
 
 import gradio as gr
 import pytest
@@ -71,8 +72,17 @@ def test_the_first_difference(one, other, at):
     assert texts.first_difference(one, other) == texts.first_difference(other, one) == at
 
 
+def written(configs, tokens):
+    """Runs that wrote these tokens."""
+    runs = runs_of([Entry(letter, config) for letter, config in zip("ABC", configs, strict=False)])
+    for run, own in zip(runs, tokens, strict=True):
+        run.written = own
+    return runs
+
+
 def test_what_is_said_of_two_texts():
     greedy, lossy = replace(TREE, temperature=0), replace(TREE, verifier=V["typical"]())
+    fly = replace(CHAIN, verifier=V["fly"](), temperature=0)
     for config, wrote, position, why in [
         (RACE, [1, 2, 3], None, "Expected: seed 3 alone"),
         (RACE, [1, 2, 4], 2, "should be identical: seed 3 alone"),
@@ -81,13 +91,43 @@ def test_what_is_said_of_two_texts():
         (TREE, [1, 2, 3, 4], 3, "its own random draws"),
         (TREE, [1, 2, 3], None, ""),
         (lossy, [2], 0, f"B is lossy: {V['typical'].bias}"),
+        (fly, [1, 2, 4], 2, f"B is lossy: {V['fly'].bias}"),
     ]:
-        runs = runs_of([ENTRIES[0], Entry("B", config)])
-        runs[0].written, runs[1].written = [1, 2, 3], wrote
-        (found,) = texts.remarks(runs)
+        plain = config.autoregressive()
+        (found,) = texts.remarks(written([plain, config], [[1, 2, 3], wrote]))
         assert found["position"] == position
         assert found["letters"] == ["A", "B"] and found["text"].startswith("A and B: ")
         assert why in found["why"] and bool(why) == bool(found["why"])
+
+
+def test_every_two_texts_are_compared():
+    """The first may be a run like the others, and the others may differ from it."""
+    plain = RACE.autoregressive()
+    chain = replace(RACE, builder=B["chain"]())
+    first, second = texts.remarks(written([TREE, RACE, plain], [[1, 2], [1, 3], [1, 3]]))
+    assert first["letters"] == ["A", "B", "C"] and first["position"] == 1
+    assert "its own random draws" in first["why"]
+    assert second["text"] == "B and C: identical text, all 2 tokens, as expected."
+    found = texts.remarks(written([plain, RACE, chain], [[1, 2], [1, 3], [4, 3]]))
+    assert [(one["letters"], one["position"]) for one in found] == [
+        (["A", "B"], 1),
+        (["A", "B", "C"], 0),
+    ]
+    (same,) = texts.remarks(written([TREE, TREE], [[1], [1]]))
+    assert same["why"] == "Expected: each is the same configuration with the same seed."
+
+
+@pytest.mark.parametrize(("margin", "rounding"), [(0.2, " (bfloat16 rounding)"), (0.3, "")])
+def test_rounding_is_named_only_where_the_margin_allows_it(margin, rounding, monkeypatch):
+    asked = []
+    monkeypatch.setattr(texts, "margin_at", lambda *about: asked.append(about) or margin)
+    runs = written([RACE.autoregressive(), RACE], [[1, 2, 3], [1, 2, 4]])
+    (found,) = texts.remarks(runs, Turn(PAIR), "bfloat16")
+    apart = f"there the two best candidates were {margin} apart{rounding}."
+    assert found["text"] == f"A and B: the first different token is token 3; {apart}"
+    assert asked == [(PAIR, RACE, [1, 2])]
+    (ended,) = texts.remarks(written([RACE, RACE], [[1, 2], [1]]), Turn(PAIR), "bfloat16")
+    assert ended["text"] == "A and B: the first different token is token 2.", "where one ended"
 
 
 # ---- entries ----
@@ -112,6 +152,20 @@ def test_runs_are_called_by_what_differs():
     assert Entry("B", deep).details == "Sequoia’s rule, depth 3"
 
 
+def test_a_run_that_reads_no_draft_is_called_by_none():
+    lookup = Entry("B", replace(TREE, builder=B["prompt-lookup"](), verifier=V["race"]()))
+    eagle = Entry("C", replace(CHAIN, drafter=D["eagle"]()))
+    assert titles([ENTRIES[0], lookup, eagle]) == ["Plain decoding", lookup.tree, "Chain of 4"]
+    assert titles([ENTRIES[0]] * 2) == ["Plain decoding"] * 2
+
+
+def test_runs_that_differ_in_a_parameter_of_rule_or_drafter_look_different():
+    rule = replace(TREE, verifier=V["typical"](epsilon=0.2))
+    assert Entry("A", rule).details == f"{V['typical'].title}’s rule, epsilon 0.2"
+    drafter = replace(TREE, drafter=D["several"](drafters=("model", "medusa")))
+    assert Entry("A", drafter).details == "Sequoia’s rule, drafters model,medusa"
+
+
 # ---- runs ----
 
 
@@ -133,8 +187,9 @@ def test_every_run_travels_whole_and_in_turn_and_is_timed():
         assert updates_of(page_messages, at, "state")[-1] == "done"
         assert updates_of(page_messages, at, "clock")[-1][-1][1] == 30
     for one in last(page_messages, "remarks"):
-        plain, *others = (written["ABC".index(letter)] for letter in one["letters"])
-        assert {texts.first_difference(plain, other) for other in others} == {one["position"]}
+        those = [written["ABC".index(letter)] for letter in one["letters"]]
+        found = {texts.first_difference(*two) for two in combinations(those, 2)}
+        assert one["position"] in found
     rows = {row["name"]: row["cells"] for row in last(page_messages, "table")}
     assert all(value.startswith("30 in ") for value, _ in rows["tokens written"])
     gains = rows["speedup vs. plain decoding"]
@@ -362,11 +417,27 @@ def test_the_controls_open_with_what_the_recorded_race_shows(chosen):
 def test_columns_have_strategies_of_their_own_and_share_the_rest(chosen):
     first, second, third = chosen.read(values(chosen, seed=7, b_builder="sequoia:size=8"))
     assert (first.autoregressive, second.config.builder.size, third.config.seed) == (True, 8, 7)
-    for name, value in (("b_builder", "nonsense"), ("c_verifier", None), ("c_builder", "plain")):
+    for name, value in (("b_builder", "nonsense"), ("c_verifier", None), ("a_builder", "off")):
         wrong = values(chosen, **{name: value})
         assert not chosen.judge(wrong)[0]
         with pytest.raises(ValueError, match=f"^{name[0].upper()}: "):
             chosen.read(wrong)
+
+
+def test_plain_decoding_may_be_taken_out_and_stand_elsewhere(chosen):
+    inputs = values(chosen, a_builder="k-ary:width=3", b_builder="plain", b_verifier="specinfer")
+    possible, updates = chosen.judge(inputs)
+    assert possible and not any("plain" in str(one).lower() for one in updates)
+    first, second, _ = chosen.read(inputs)
+    assert (first.config.builder.width, second.autoregressive) == (3, True)
+    assert second.config.verifier.name == "plain", "the rule follows"
+
+
+def test_a_comparison_without_plain_decoding_has_factors_all_the_same():
+    """Each run is timed in turns with plain decoding, whether a column shows that or not."""
+    page_messages = sent([Entry("A", TREE), Entry("B", CHAIN)])
+    assert all(factor.endswith("×") for factor in last(page_messages, "factors"))
+    assert "times as fast as plain decoding" in last(page_messages, "headline")
 
 
 def test_what_cannot_run_is_said_of_its_column(chosen):
@@ -376,7 +447,7 @@ def test_what_cannot_run_is_said_of_its_column(chosen):
         chosen.read(impossible)
     updates = dict(zip(map(id, chosen.outputs), chosen.judge(impossible)[1], strict=True))
     kinds = [json.loads(updates[id(column.notice)])["kind"] for column in chosen.columns]
-    assert kinds == ["impossible", ""]
+    assert kinds == ["", "impossible", ""]
     lossy = values(chosen, b_verifier="typical", temperature=0.8)
     assert chosen.judge(lossy)[0] and chosen.read(lossy)[1].lossy == V["typical"].bias
     for name, value in (("prompt", "  "), ("seed", -1)):

@@ -49,14 +49,18 @@ def verdict(result: Sampled) -> str:
     if result.runs < FEWEST:
         return f"Not decided yet: fewer than {FEWEST} runs say little."
     # Plain decoding is judged too: where it also deviates it is chance, or the test is too strict.
-    answer = "Yes: speculation agrees with"
+    answer = "Yes"
+    relation = "agrees with"
     if result.deviates(result.speculated):
-        answer = "No: speculation deviates from"
+        answer = "No"
+        relation = "deviates from"
+    if result.runs < result.of:
+        answer += ", so far"
     plain = "agrees"
     if result.deviates(result.plain):
         plain = "deviates too"
     return (
-        f"{answer} the target's distribution (total variation distance "
+        f"{answer}: speculation {relation} the target's distribution (total variation distance "
         f"{result.distance(result.speculated):.3f}). Plain decoding {plain} "
         f"({result.distance(result.plain):.3f}). "
         f"{result.runs:,} exact samples differ by about {result.expected:.3f} too, by chance. The "

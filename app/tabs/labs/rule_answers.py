@@ -12,8 +12,8 @@ def sentences(row: JsonObject) -> dict[str, str]:
     """What is known as "verdict", what that rests on as "proof", and both in a cell as "word";
     `row` is one of `verification_lab.result`."""
     title, kind, declared = row["title"], row["kind"], row["declared"]
-    verdict = row["reason"]
-    proof = word = ""
+    verdict = word = row["reason"]  # it does not apply, or it failed
+    proof = ""
     if kind in ("proven", "only declared"):
         verdict = f"That {title} is {'lossless' if declared else 'lossy'} is {kind}."
         proof = UNCOMPUTED
@@ -25,7 +25,10 @@ def sentences(row: JsonObject) -> dict[str, str]:
         if kind == "equal":
             only = "" if declared else " Only here: the rule is lossy in general."
             verdict = f"{title} writes exactly the target’s distribution p."
-            proof = f"{computed}; equal but for rounding.{only}"
+            equal = "equal"
+            if row["deviation"]:
+                equal = "equal but for rounding"
+            proof = f"{computed}; {equal}.{only}"
             word = "= p" if declared else "= p here"
         else:
             refuted = " The rule is declared lossless; this node refutes it." if declared else ""

@@ -57,8 +57,9 @@ class TreeRequest(BaseModel):
     """What a visitor sets.
 
     Args:
-        vector: the probability that the first, second, ... child of a node is accepted, as typed;
-            or the text of a file that has it: a profile beside a checkpoint, or one of `calibrate`.
+        vector: the probability that the first, second, ... child of a node is accepted, as typed; a
+            semicolon begins that of the next level, and the last level is repeated. Or the text of
+            a file that has it: a profile beside a checkpoint, or one of `calibrate`.
         nodes, levels, width: sizes of the trees; nodes counts the root, levels does not.
         builder: the one that is shown large, one of the six or another.
     """
@@ -72,21 +73,25 @@ class TreeRequest(BaseModel):
 
 
 def vector_of(text: str) -> Plan:
-    """The acceptance vector that somebody typed, or the one in the text of a file."""
+    """The acceptance vector that somebody typed, or one for each level, or what the text of a file
+    has."""
     if "{" in text:
         return vector_in(text, "The file").plan
-    chances = []
-    for child, word in enumerate(text.replace(",", " ").split(), start=1):
-        try:
-            chance = float(word)
-        except ValueError:
-            chance = math.nan
-        if not 0 <= chance <= 1:
-            raise ValueError(
-                f"The acceptance of child {child} must be a number from 0 to 1; got {word:.20}."
-            )
-        chances.append(chance)
-    return check_acceptance(tuple(chances), "The acceptance vector")
+    levels = []
+    for level in text.split(";"):
+        chances = []
+        for child, word in enumerate(level.replace(",", " ").split(), start=1):
+            try:
+                chance = float(word)
+            except ValueError:
+                chance = math.nan
+            if not 0 <= chance <= 1:
+                raise ValueError(
+                    f"The acceptance of child {child} must be a number from 0 to 1; got {word:.20}."
+                )
+            chances.append(chance)
+        levels.append(tuple(chances))
+    return check_acceptance(tuple(levels), "The acceptance vector")
 
 
 def presets() -> list[JsonObject]:

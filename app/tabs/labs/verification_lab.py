@@ -17,6 +17,7 @@ import numpy as np
 from pydantic import BaseModel, Field, model_validator
 
 from specviz.base.codec import JsonObject, json_data
+from specviz.base.errors import cause
 from specviz.base.files import ASSETS
 from specviz.builders import BUILDERS
 from specviz.builders.static import StaticBuilder
@@ -163,9 +164,9 @@ def result(request: NodeRequest, name: str) -> tuple[JsonObject, Outcome | None]
     """What is known of a rule on this node, and the enumeration where it is possible.
 
     Returns:
-        A row with "kind": "impossible", "equal" or "differs" (computed), or where nothing could be
-        computed "proven", by `check`, or "only declared", by a plugin; "declared": whether the rule
-        declares that it writes the target's distribution here.
+        A row with "kind": "impossible", "equal" or "differs" (computed), "failed", or where nothing
+        could be computed "proven", by `check`, or "only declared", by a plugin; "declared": whether
+        the rule declares that it writes the target's distribution here.
     """
     rule = VERIFIERS[name]()
     match = compatible(
@@ -192,7 +193,11 @@ def result(request: NodeRequest, name: str) -> tuple[JsonObject, Outcome | None]
     if rule.shared_noise or outcomes(request, match.scheme) > MOST_RUNS:
         return row | {"kind": "proven" if rule.is_built_in() else "only declared"}, None
     p, q = (np.array([row] * request.levels) for row in (request.p, request.q))
-    outcome = enumerate_tree(rule, builder(request).shape, p, q, match.scheme)
+    try:
+        outcome = enumerate_tree(rule, builder(request).shape, p, q, match.scheme)
+    except Exception as error:  # a plugin may do anything
+        reason = f"The rule failed: {cause(error)}."
+        return row | {"kind": "failed", "scheme": None, "reason": reason}, None
     deviation = outcome.deviation
     return row | {
         "accepted": outcome.accepted,

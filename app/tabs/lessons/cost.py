@@ -4,6 +4,7 @@ weights on disk."""
 from __future__ import annotations
 
 from specviz.config.run_config import RunConfig
+from specviz.measure.machines import mixture_of_experts
 
 from ...service.pair_ref import LABELS, SMOLLM2
 from ..parts import recorded
@@ -12,6 +13,9 @@ from .lesson import Facts, Figure, Lesson, Place, Recording
 QUESTION = "Tell me a short story about a lighthouse keeper."
 NODES = 48
 GUESSES = 2
+# Experts of a mixture that a token uses and that there are, and the tokens of one pass.
+EXPERTS = (8, 128)
+MOE_TOKENS = 8
 HOT = 1.0  # the temperature of the runs, at which guesses are often wrong
 WARM = 0.6  # that of the curves
 TREE = RunConfig(QUESTION, f"sequoia:size={NODES},depth=6", "sequoia", temperature=HOT)
@@ -22,6 +26,7 @@ def facts(tree, chain, alone):
     # The lesson is about a tree that does not pay.
     if tree.counts.speedup(alone.counts) >= 0.95:
         return None
+    experts = mixture_of_experts(*EXPERTS)
     values = {
         "model": LABELS[SMOLLM2],
         "temperature": HOT,
@@ -30,6 +35,10 @@ def facts(tree, chain, alone):
         "guesses": GUESSES,
         "tree_guesses": NODES - 1,
         "plain_ms": 1000 * alone.counts.seconds_per_step,
+        "active": EXPERTS[0],
+        "experts": EXPERTS[1],
+        "expert_tokens": MOE_TOKENS,
+        "expert_ratio": experts.target(MOE_TOKENS) / experts.target(1),
     }
     for name, trace in (("tree", tree), ("chain", chain)):
         speedup = trace.counts.speedup(alone.counts)

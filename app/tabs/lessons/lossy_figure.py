@@ -104,30 +104,38 @@ CANDIDATES: tuple[tuple[str, Verifier], ...] = (
 
 
 def judged() -> list[JsonObject]:
-    """Each rule in words, whether it is exact, and a sentence about it."""
-    return [
-        {"words": words, "exact": lossy_tree(rule) is None, "verdict": verdict(rule)}
-        for words, rule in CANDIDATES
-    ]
+    """Each rule in words, whether it is exact, and a sentence about it for each tree."""
+    rules = []
+    for words, rule in CANDIDATES:
+        outcomes = {tree: outcome_of(rule, tree) for tree in TREES}
+        lossy = [tree for tree in TREES if outcomes[tree].deviation > EXACT]
+        verdicts = {tree: verdict(tree, outcomes, lossy) for tree in TREES}
+        rules.append({"words": words, "exact": not lossy, "verdicts": verdicts})
+    return rules
 
 
-def lossy_tree(rule: Verifier) -> str | None:
-    """The first tree on which a rule does not write the distribution of the target."""
-    for tree in TREES:
-        if outcome_of(rule, tree).deviation > EXACT:
-            return tree
-    return None
+def verdict(tree: str, outcomes: dict[str, Outcome], lossy: list[str]) -> str:
+    """Whether a rule is exact; if not, the text whose probability differs most on the chosen tree,
+    or on the first where one differs.
 
-
-def verdict(rule: Verifier) -> str:
-    """Whether a rule is exact; if not, the text whose probability differs most."""
-    tree = lossy_tree(rule)
-    if tree is None:
-        return f"exact: no text has another probability on any of {len(TREES)} trees."
-    outcome = outcome_of(rule, tree)
+    Args:
+        tree: the one that is chosen.
+        outcomes: what the rule writes on each.
+        lossy: those on which it does not write the distribution of the target.
+    """
+    if not lossy:
+        return (
+            f"exact: no text has another probability on any of {len(TREES)} trees. On this one it "
+            f"accepts {outcomes[tree].accepted:.2f} tokens."
+        )
+    where = "on this tree"
+    if tree not in lossy:
+        tree = lossy[0]
+        where = f"not on this tree, but with {tree}"
+    outcome = outcomes[tree]
     text = "".join(TOKENS[token] for token in outcome.worst)
     return (
-        f"lossy: with {tree} it writes “{text}” with {outcome.texts[outcome.worst]:.3f} "
+        f"lossy: {where} it writes “{text}” with {outcome.texts[outcome.worst]:.3f} "
         f"instead of {outcome.target[outcome.worst]:.3f}."
     )
 

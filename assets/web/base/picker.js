@@ -2,7 +2,7 @@
 // value is the strategy as text, such as "sequoia:size=16,depth=6", without the parameters that
 // have their defaults.
 
-import { make, queryAll } from './dom.js';
+import { make, queryAll, slider } from './dom.js';
 
 /**
  * @typedef {object} Field
@@ -106,13 +106,28 @@ export function strategyPicker(root, strategies, { label, folded }, change) {
   };
 }
 
-/** A parameter with its input and what it means. @param {Field} field @param {string} value */
+/**
+ * A parameter with its input and what it means; a number has a slider, too.
+ * @param {Field} field
+ * @param {string} value
+ */
 function rowOf(field, value) {
   const help = make('small', field.help, { id: `sv-parameter-${++ids}` });
   const input = inputOf(field, value);
   input.setAttribute('aria-describedby', help.id);
   input.setAttribute('aria-label', field.label);
-  return make('label', [make('span', field.label), input, help], 'sv-parameter');
+  const row = make('label', [make('span', field.label), input, help], 'sv-parameter');
+  if (field.type !== 'number') return row;
+  const { min = 0, max = 1, step = 1 } = field;
+  const track = slider({ min, max, step, value: input.value }, at => {
+    input.value = at;
+  });
+  track.setAttribute('aria-label', `${field.label}, slider`);
+  input.oninput = () => {
+    track.value = input.value;
+  };
+  input.after(track);
+  return row;
 }
 
 /** @param {Field} field @param {string} value */

@@ -105,7 +105,7 @@ export interface RuleRow {
   rule: string;
   title: string;
   scheme: string | null;
-  kind: 'impossible' | 'equal' | 'differs' | 'proven' | 'only declared';
+  kind: 'impossible' | 'failed' | 'equal' | 'differs' | 'proven' | 'only declared';
   /** Whether it is impossible because the node has several children. */
   needs_chain: boolean;
   accepted: number | null;

@@ -4,6 +4,7 @@ import { button, make, press, query } from '../base/dom.js';
 
 /** The answer of the visitor to each rule. @type {(boolean | undefined)[]} */
 const guesses = [];
+let tree = ''; // the one that the visitor chose
 
 /** @type {import('./types.js').Figure} */
 export function lossyFigure(
@@ -13,6 +14,14 @@ export function lossyFigure(
   reach,
 ) {
   const score = make('p', '', { role: 'status' });
+  const names = Object.keys(rules[0].verdicts);
+  tree ||= names[0];
+  const trees = make('select', names.map(name => make('option', name)));
+  trees.value = tree;
+  trees.onchange = () => {
+    tree = trees.value;
+    write();
+  };
   const rows = rules.map(({ words }, i) => {
     const choices = [true, false].map(guess =>
       button(guess ? 'exact' : 'lossy', () => {
@@ -24,7 +33,7 @@ export function lossyFigure(
     const text = make('span', `${i + 1}. ${words}`);
     return make('li', [text, make('div', choices, look), make('p')]);
   });
-  box.append(make('ul', rows), score);
+  box.append(make('label', ['The tree: ', trees]), make('ul', rows), score);
   write();
 
   /** Returns the first rule whose answer is not shown. */
@@ -32,7 +41,7 @@ export function lossyFigure(
     let next = rules.length;
     let shown = 0;
     let right = 0;
-    rules.forEach(({ exact, verdict }, i) => {
+    rules.forEach(({ exact, verdicts }, i) => {
       const guess = guesses[i];
       if (guess === undefined && i >= revealed) {
         next = Math.min(next, i);
@@ -47,7 +56,7 @@ export function lossyFigure(
         rows[i].className = isRight ? 'right' : 'wrong';
         press(query(rows[i], 'div'), guess ? 0 : 1);
       }
-      query(rows[i], 'p').textContent = `${begin} ${verdict}`;
+      query(rows[i], 'p').textContent = `${begin} ${verdicts[tree]}`;
     });
     score.textContent = `${shown} of ${rules.length} answers shown, ${right} guessed right.`;
     return next;

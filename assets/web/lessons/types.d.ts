@@ -67,9 +67,9 @@ export interface Times {
   curves: { label: string; points: [number, number][]; best: [number, number] }[];
 }
 
-/** A rule in words, and whether it is exact. */
+/** A rule in words, whether it is exact, and a sentence about it for each tree. */
 export interface JudgedRule {
   words: string;
   exact: boolean;
-  verdict: string;
+  verdicts: Record<string, string>;
 }

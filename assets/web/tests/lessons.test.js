@@ -5,12 +5,15 @@ import { lossyFigure } from '../lessons/lossy.js';
 import { freshPage } from './page.js';
 
 const rules = [
-  { words: 'one', exact: true, verdict: 'exact: no text differs.' },
-  { words: 'two', exact: false, verdict: 'lossy: with two guesses.' },
+  { words: 'one', exact: true, verdicts: { small: 'exact, small.', large: 'exact, large.' } },
+  { words: 'two', exact: false, verdicts: { small: 'lossy elsewhere.', large: 'lossy here.' } },
 ];
 
 test('a rule gives its answer away only to who answers, or when it is its turn', () => {
   const box = freshPage('<div></div>').querySelector('div');
+  // Of a select, linkedom has no value that can be set.
+  const { prototype } = globalThis.window.HTMLSelectElement;
+  Object.defineProperty(prototype, 'value', { value: '', writable: true });
   const reached = [];
   const drawn = revealed => {
     box.replaceChildren();
@@ -24,17 +27,24 @@ test('a rule gives its answer away only to who answers, or when it is its turn',
 
   assert.deepEqual(drawn(0).map(says), ['', '']);
   let [first, second] = drawn(1);
-  assert.deepEqual([says(first), says(second)], ['It is exact: no text differs.', '']);
+  assert.deepEqual([says(first), says(second)], ['It is exact, small.', '']);
   assert.equal(score(), '1 of 2 answers shown, 0 guessed right.');
 
   [first, second] = drawn(0);
   answer(first, 'exact');
   answer(second, 'exact');
   assert.deepEqual([first.className, second.className], ['right', 'wrong']);
-  assert.equal(says(first), 'Yes, it is exact: no text differs.');
-  assert.equal(says(second), 'No, it is lossy: with two guesses.');
+  assert.equal(says(first), 'Yes, it is exact, small.');
+  assert.equal(says(second), 'No, it is lossy elsewhere.');
   assert.equal(score(), '2 of 2 answers shown, 1 guessed right.');
   assert.deepEqual(reached, [1, 2]);
   answer(second, 'lossy');
   assert.equal(second.className, 'right');
+
+  const tree = box.querySelector('select');
+  tree.value = 'large';
+  tree.onchange();
+  assert.equal(says(second), 'Yes, it is lossy here.');
+  [first, second] = drawn(2);
+  assert.equal(says(second), 'Yes, it is lossy here.', 'an arrow keeps the tree');
 });

@@ -73,12 +73,13 @@ def test_what_is_said_of_a_rule_is_what_was_computed_and_a_declaration_is_called
     def answer_on(kind, deviation=None, **more):
         return " | ".join(sentences(row | {"kind": kind, "deviation": deviation} | more).values())
 
-    assert answer_on("impossible") == "It needs a chain. |  | "
+    assert answer_on("impossible").startswith("It needs a chain. |  | ")
     wrong = answer_on("differs", 0.25)
     assert "does not write" in wrong and "p is 0.25. The rule is declared lossless; this" in wrong
     lucky = answer_on("equal", 0.0, declared=False)
     assert "writes exactly" in lucky and "lossy in general" in lucky and lucky.endswith("= p here")
-    assert "Nothing here is random; equal but for rounding." in answer_on("equal", 0.0, runs=1)
+    assert "Nothing here is random; equal. |" in answer_on("equal", 0.0, runs=1)
+    assert "outcomes computed; equal but for rounding. |" in answer_on("equal", 1e-16)
     assert "is only declared. | Not computed" in answer_on("only declared")
     assert answer_on("proven").endswith("= p, by proof")
     assert answer_on("only declared", declared=False).endswith("≠ p, as declared")
@@ -121,6 +122,18 @@ def test_what_was_not_computed_of_it_is_only_declared(too_kind, monkeypatch):
     found = rows(request(rule="too-kind"))
     assert found["too-kind"]["kind"] == "only declared" and found["sequoia"]["kind"] == "proven"
     assert all(row["deviation"] is None for row in found.values())
+
+
+def test_a_rule_that_fails_does_not_hide_the_others(too_kind, monkeypatch):
+    def fail(*arguments):
+        raise RuntimeError("no verdict")
+
+    monkeypatch.setattr(TooKind, "__call__", fail)
+    found = rows(request())
+    assert found["too-kind"]["kind"] == "failed" and found["sequoia"]["kind"] == "equal"
+    assert found["too-kind"]["word"] == "The rule failed: no verdict."
+    alone = json.loads(preview(request(rule="too-kind")))
+    assert alone["row"]["verdict"] == "The rule failed: no verdict." and alone["step"] is None
 
 
 def test_the_tries_tell_what_the_rule_compared():
@@ -291,6 +304,8 @@ def test_a_wrong_number_is_named_with_its_range_and_what_was_typed():
     assert answer(nodes=500)["error"] == "Nodes must be a whole number from 2 to 128; got 500."
     typed = answer(vector="0.5, <b>")["error"]
     assert typed == "The acceptance of child 2 must be a number from 0 to 1; got <b>."
+    deeper = answer(vector="0.9, 0.1; 0.5", levels=3)["trees"][0]
+    assert deeper["tokens"] == pytest.approx(1 + 0.9 + 0.9 * 0.5 + 0.9 * 0.5 * 0.5)
     weight = json.loads(preview(request(p=["x", 1])))["error"]
     assert weight == "The target p, entry 1 must be a valid number; got 'x'."
 

@@ -342,10 +342,16 @@ def test_exact():
 def test_two_of_four_rules_are_lossy_and_one_guess_does_not_show_it():
     rules = lossy_figure.judged()
     assert [rule["exact"] for rule in rules] == [True, False, True, False]
-    trees = [lossy_figure.lossy_tree(rule) for _, rule in lossy_figure.CANDIDATES]
-    assert trees == [None, "two guesses", None, "a guess after a guess"]
-    for rule, tree in zip(rules, trees, strict=True):
-        assert rule["verdict"].startswith("exact: " if rule["exact"] else f"lossy: with {tree} it")
+    wrong_on = ["", "two guesses", "", "a guess after a guess"]
+    for rule, tree in zip(rules, wrong_on, strict=True):
+        kinds = [text.partition(" it ")[0] for text in rule["verdicts"].values()]
+        assert list(rule["verdicts"]) == list(lossy_figure.TREES)
+        if rule["exact"]:
+            assert all(kind.startswith("exact: ") for kind in kinds)
+            continue
+        assert kinds[0] == f"lossy: not on this tree, but with {tree}"
+        assert rule["verdicts"][tree].startswith("lossy: on this tree it writes “")
+        assert kinds[-1] == "lossy: on this tree", "both show on the last"
 
 
 # ---- the recorder ----

@@ -14,9 +14,10 @@ from specviz.proof.sampled import sampling
 @pytest.mark.parametrize(
     ("runs", "deviating", "begins", "plain"),
     [
-        (100, "", "Yes: speculation agrees with", "Plain decoding agrees"),
-        (100, "speculated", "No: speculation deviates from", "Plain decoding agrees"),
-        (100, "speculated plain", "No: speculation deviates from", "Plain decoding deviates too"),
+        (100, "", "Yes, so far: speculation agrees with", "Plain decoding agrees"),
+        (1000, "", "Yes: speculation agrees with", "Plain decoding agrees"),
+        (1000, "speculated", "No: speculation deviates from", "Plain decoding agrees"),
+        (1000, "speculated plain", "No: speculation deviates from", "Plain decoding deviates too"),
     ],
 )
 def test_the_verdict_begins_with_yes_or_no_once_there_are_enough_runs(

@@ -109,33 +109,28 @@ def judged() -> list[JsonObject]:
     for words, rule in CANDIDATES:
         outcomes = {tree: outcome_of(rule, tree) for tree in TREES}
         lossy = [tree for tree in TREES if outcomes[tree].deviation > EXACT]
-        verdicts = {tree: verdict(tree, outcomes, lossy) for tree in TREES}
+        verdicts = {tree: verdict(tree, outcomes[tree], lossy) for tree in TREES}
         rules.append({"words": words, "exact": not lossy, "verdicts": verdicts})
     return rules
 
 
-def verdict(tree: str, outcomes: dict[str, Outcome], lossy: list[str]) -> str:
-    """Whether a rule is exact; if not, the text whose probability differs most on the chosen tree,
-    or on the first where one differs.
+def verdict(tree: str, outcome: Outcome, lossy: list[str]) -> str:
+    """Whether a rule is exact; if not, the text whose probability differs most on a tree, or where
+    one differs.
 
     Args:
         tree: the one that is chosen.
-        outcomes: what the rule writes on each.
-        lossy: those on which it does not write the distribution of the target.
+        outcome: what the rule writes there.
+        lossy: all trees on which it does not write the distribution of the target.
     """
     if not lossy:
-        return (
-            f"exact: no text has another probability on any of {len(TREES)} trees. On this one it "
-            f"accepts {outcomes[tree].accepted:.2f} tokens."
-        )
-    where = "on this tree"
+        accepted = f"{outcome.accepted:.2f} tokens"
+        return f"exact on all {len(TREES)} trees; on this one it accepts {accepted}."
     if tree not in lossy:
-        tree = lossy[0]
-        where = f"not on this tree, but with {tree}"
-    outcome = outcomes[tree]
+        return f"lossy, though right on this tree: choose “{lossy[0]}”."
     text = "".join(TOKENS[token] for token in outcome.worst)
     return (
-        f"lossy: {where} it writes “{text}” with {outcome.texts[outcome.worst]:.3f} "
+        f"lossy: on this tree it writes “{text}” with {outcome.texts[outcome.worst]:.3f} "
         f"instead of {outcome.target[outcome.worst]:.3f}."
     )
 

@@ -15,7 +15,7 @@ export function lossyFigure(
 ) {
   const score = make('p', '', { role: 'status' });
   const names = Object.keys(rules[0].verdicts);
-  tree ||= names[0];
+  tree ||= names[names.length - 1]; // where every mistake shows
   const trees = make('select', names.map(name => make('option', name)));
   trees.value = tree;
   trees.onchange = () => {

@@ -12,6 +12,7 @@ from inspect import iscoroutinefunction
 from io import StringIO
 from itertools import product
 from threading import Event
+from time import sleep
 from typing import Any
 
 import gradio as gr
@@ -141,8 +142,10 @@ def serve(port: int | None = None, hosts: str = "") -> None:
     demo.service.pairs.prepare()
     over.wait()
     demo.service.shut_down()
+    sleep(1)  # in which pages get their last messages
     with suppress(OSError):
         demo.close(verbose=False)
+    gc.freeze()  # or Python would look for garbage for seconds as it ends
 
 
 def launch(demo: gr.Blocks, hosts: str = "", **more: object) -> Any:

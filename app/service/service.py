@@ -190,7 +190,7 @@ class RunService:
         runs = "1 run is" if ahead == 1 else f"{ahead} runs are"
         return Note(f"Waiting: {runs} before yours." if ahead else "", ahead=ahead)
 
-    def shut_down(self, seconds: float = 8.0) -> None:
+    def shut_down(self, seconds: float = 7.0) -> None:
         """Begin no run, and end those that do not end by themselves in time with a sentence."""
         self._stopping = True
         with self._changed:

@@ -180,6 +180,20 @@ def test_the_end_leaves_nothing_behind(end, capsys):
         assert children and not alive
 
 
+def test_a_run_that_the_end_cuts_is_answered_with_a_sentence():
+    async def attack(server):
+        async with server.client() as client:
+            long = run(client, "10.0.0.1", tokens=512, builder="ddtree:size=1000")
+            asked = asyncio.create_task(long)
+            await asyncio.sleep(1)
+            os.kill(server.process.pid, signal.SIGTERM)
+            return await asked
+
+    with serving() as server:
+        together(warm(server))
+        assert "was shut down" in str(together(attack(server))["error"])
+
+
 def test_a_machine_without_a_cache_folder_still_decodes(tmp_path, capsys):
     """Read-only: weights on disk fall back to memory."""
     folder = tmp_path / "cache"

@@ -22,8 +22,10 @@ def main() -> None:
     """Open the demo."""
     try:
         from app.service.http.server import check_address
+        from specviz.config.plugins import load_installed
 
         check_address()
+        load_installed()  # before the page makes its menus
         from app.page import serve  # which reads the settings
 
         serve()

@@ -80,6 +80,15 @@ class Trace(Record):
         return "".join("".join(step.emitted_texts) for step in self.steps)
 
     @property
+    def check_sum(self) -> str:
+        """A check sum of the text (FNV-1a, 32 bits), by which a link says whether another run wrote
+        the same."""
+        total = 0x811C9DC5
+        for byte in self.text.encode():
+            total = (total ^ byte) * 0x01000193 % 2**32
+        return f"{total:08x}"
+
+    @property
     def counts(self) -> Counts:
         """The sums over its steps, from which its rates follow."""
         return Counts.of(self.steps)

@@ -68,13 +68,13 @@ def pick(page, label):
 
 def test_the_first_screen_is_a_recorded_run_that_needs_no_model(page):
     resize(page, {"width": 1280, "height": 800})
-    data = json.loads(explore.recordings.opening().message())
+    data = json.loads(explore.recordings.opening(weights="memory").message())
     assert steps(page) == len(data["steps"])
     expect(page.locator("#sv-headline")).to_contain_text(
         f"{data['figures']['per_pass']:.1f} tokens per target pass"
     )
     expect(page.locator("#sv-headline")).to_contain_text(
-        f"{data['speedup']['speedup']:.1f} times as fast as plain decoding, weights on disk"
+        f"{data['speedup']['speedup']:.1f} times as fast as plain decoding, weights in memory"
     )
     expect(page.locator("#sv-headline")).to_contain_text("recorded")
     assert page.locator(f"{STAGE} .sv-prompt").inner_text() == recordings.OPENING.prompt

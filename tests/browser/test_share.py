@@ -101,10 +101,12 @@ def test_links_and_a_reload_show_the_same_again_recorded_and_own(
     page.reload()  # its address is a link to the run as well
     for other in (own, page):
         state(other, "done")
+        expect(other.locator(f"{STAGE} .sv-state")).to_have_text("Same text as the shared run.")
         assert other.locator(f"{STAGE} .sv-ribbon").inner_text() == text
     for other in (opened, own, page):
         checked = other.locator(".sv-weights input:checked").first
         expect(checked).to_have_value(weights)
+        expect(other.locator("#sv-explore-link .text")).to_be_empty()
 
 
 def test_a_link_is_shown_as_a_code_for_a_class(seen):
@@ -121,16 +123,22 @@ def test_a_link_is_shown_as_a_code_for_a_class(seen):
 def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
     script = "<img src=x onerror=window.hacked=1>${window.hacked=1}"
     query = {"prompt": script, "builder": script, "seed": script, "temperature": "1e99"}
-    page = visit(f"{serve()}?{urlencode(query)}")
+    query |= {"models": "org/x|org/y", "run": "01234567"}
+    page = visit(f"{serve(Gated())}?{urlencode(query)}")
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value(script)
-    expect(page.locator("#sv-notice .text")).to_contain_text("<img src=x")
-    assert page.locator("#sv-notice img").count() == 0
+    said = page.locator("#sv-explore-link .text")
+    expect(said).to_contain_text("<img src=x")
+    expect(said).to_contain_text("Model “org/x|org/y” is not offered by this page")
+    assert page.locator("#sv-explore-link img").count() == 0
+    # With the page's own pair: a link alone loads no other.
+    state(page, "done")
+    expect(page.locator(f"{STAGE} .sv-state")).to_contain_text("Not the text of the shared run")
 
 
 def test_the_recorded_run_can_be_saved_in_every_form(seen, tmp_path):
     page = seen
     trace = specviz.Trace.from_json(save(page, "json", tmp_path).read_text("utf-8"))
-    assert trace == explore.recordings.opening().trace()
+    assert trace == explore.recordings.opening(weights="memory").trace()
     saved = save(page, "html", tmp_path).read_text("utf-8")
     link = unescape(re.search('<a href="([^"]+)">Open it again', saved)[1])
     assert saved == offline_page(trace, link) and "picture=recorded" in link
@@ -142,7 +150,7 @@ def test_the_recorded_run_can_be_saved_in_every_form(seen, tmp_path):
     ]
 
 
-def test_a_file_is_opened_and_a_bad_one_leaves_the_picture(seen, tmp_path):
+def test_a_file_is_opened_and_dragged_in_and_a_bad_one_leaves_the_picture(seen, tmp_path):
     """The last test of the page that some share."""
     page = seen
     run = specviz.run(
@@ -158,9 +166,11 @@ def test_a_file_is_opened_and_a_bad_one_leaves_the_picture(seen, tmp_path):
         open_file(page, path)
         expect(page.locator(f"{STAGE} .sv-kept")).to_contain_text(sentence)
         assert steps(page) == before
-    path = tmp_path / "run.json"
-    path.write_text(run.to_json(), encoding="utf-8")
-    open_file(page, path)
+    drop = """([place, text]) => { const data = new DataTransfer();
+      data.items.add(new File([text], 'run.json', { type: 'application/json' }));
+      for (const kind of ['dragover', 'drop']) document.querySelector(place).dispatchEvent(
+        new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true })); }"""
+    page.evaluate(drop, [f"{STAGE} .sv-canvas", run.to_json()])
     expect(page.locator(f"{STAGE} .sv-about-run")).to_contain_text("opened from a file")
     assert steps(page) == len(run.steps)
     expect(page.get_by_role("spinbutton", name="Seed")).to_have_value("4")

@@ -46,12 +46,12 @@ HEADLINE = (
 def build(service: RunService) -> None:
     """Lay out the tab and connect it."""
     pairs = service.pairs
-    first = recordings.opening(pairs.first.target)
+    ref = pairs.find(pairs.first.models, "disk")
+    first = recordings.opening(ref.target, ref.weights)
     for recording in recordings.RECORDINGS:
         # Read only when somebody asks for it: a page opens with one of them.
         service.runs.ship(recording.name, recording.read)
     opened = first.config
-    ref = pairs.find(pairs.first.models, first.ref.weights)
     with gr.Column(elem_classes="sv-explore"):
         with gr.Row(elem_classes="sv-top"):
             component("headline", HEADLINE, elem_id="sv-headline")
@@ -72,11 +72,11 @@ def build(service: RunService) -> None:
         with gr.Column(elem_id="sv-settings"):
             own_pair.lay_out(service)
             settings = controls(prompt, opened)
+        named = {"models": models, "weights": weights, **settings.named}
+        link = links.opened(TITLE, named)
         with gr.Row(elem_classes="sv-notices"):
             notice_box = notice(about(opened, ref), elem_id="sv-notice")
         stage_box = stage(service, first.message(ref))
-    named = {"models": models, "weights": weights, **settings.named}
-    link = links.opened(TITLE, named)
     inputs = list(named.values())
     answers = Answers(service, settings)
     # Typing a prompt asks nothing. An example that is pressed does, and a link, which may set the

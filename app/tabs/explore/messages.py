@@ -56,7 +56,9 @@ def decode_run(turn: Turn, config: RunConfig, ref: PairRef, runs: RunStore) -> I
         run.ended = True
         yield message(run.name, state="running", show=worth_showing(run.steps))
         yield from timed(turn, run, counts)
-        yield message(run.name, state="done", speedup=json_data(run.speedup))
+        yield message(
+            run.name, state="done", speedup=json_data(run.speedup), sum=run.trace.check_sum
+        )
         if promised(config.verifier, config.temperature):
             text = "Comparing with plain decoding."
             yield message(run.name, same={"kind": "checking", "text": text})

@@ -98,12 +98,12 @@ def find(config: RunConfig, ref: PairRef) -> Recording | None:
     return BY_SETTINGS.get((config, ref))
 
 
-def opening(target: str = SMOLLM2) -> Recording:
-    """The run with which a page opens whose default pair has this target; SmolLM2's where none of
-    the target's is recorded."""
+def opening(target: str = SMOLLM2, weights: str = "disk") -> Recording:
+    """The run with which a page opens whose default pair has this target, whose weights are there;
+    SmolLM2's where none of the target's is recorded."""
     if target not in OPENINGS:
         target = SMOLLM2
-    return Recording(TREE, OPENINGS[target].temperature, PairRef(target, weights="disk"))
+    return Recording(TREE, OPENINGS[target].temperature, PairRef(target, weights=weights))
 
 
 @cache

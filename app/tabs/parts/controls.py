@@ -147,7 +147,12 @@ def scalar_controls(defaults: RunConfig) -> dict[str, gr.components.Component]:
                 min_width=230,
             ),
             "max_new_tokens": gr.Number(
-                defaults.max_new_tokens, label="New tokens", precision=0, min_width=100
+                defaults.max_new_tokens,
+                label="New tokens",
+                precision=0,
+                minimum=1,
+                maximum=limits.TOKENS,
+                min_width=100,
             ),
             "seed": gr.Number(defaults.seed, label="Seed", precision=0, min_width=100),
         }

@@ -8,9 +8,12 @@ from urllib.parse import urlencode
 
 import gradio as gr
 
+from specviz.base.codec import LARGEST, JsonObject
 from specviz.config.strategy import strategy_of
 
 from .opening import OLD
+from .pairs import OWN
+from .stage import NOTICE
 from .web import QUIET, component
 
 
@@ -31,20 +34,32 @@ def text_of(control: gr.components.Component, value: object) -> str:
     return "" if value is None else str(value)
 
 
+def field(name: str, control: gr.components.Component) -> JsonObject:
+    """What a control may hold, for the browser, which checks links with it."""
+    about: JsonObject = {"name": name, "label": control.label, "value": control.value}
+    if hasattr(control, "kind"):
+        about["kind"] = control.kind
+    elif hasattr(control, "choices"):
+        about["options"] = [value for _, value in control.choices if value != OWN]
+    elif hasattr(control, "minimum"):
+        about |= {"min": control.minimum or 0, "max": control.maximum or LARGEST}
+    return about
+
+
 def opened(tab: str, named: dict[str, gr.components.Component]) -> gr.HTML:
-    """What sets the controls of a tab to what a link says, in the browser; its value changes once
-    they hold it."""
-    opening = {name: control.value for name, control in named.items()}
+    """What sets the controls of a tab to what a link says, in the browser, and says what it could
+    not set; its value changes once they hold it."""
+    fields = [field(name, control) for name, control in named.items()]
     elem_id = f"sv-{tab.lower()}-link"
-    models = [value for _, value in named["models"].choices]
-    link = component(
-        "links",
-        "<span data-values></span>",
-        options={"tab": tab.lower(), "old": OLD, "models": models, "opening": opening},
-        elem_id=elem_id,
-        visible="hidden",
-    )
-    place = f"document.querySelector('#{elem_id} [data-values]')"
+    with gr.Row(elem_classes="sv-notices"):
+        link = component(
+            "links",
+            NOTICE,
+            options={"tab": tab.lower(), "old": OLD, "fields": fields},
+            elem_id=elem_id,
+            elem_classes="sv-ui sv-status",
+        )
+    place = f"document.querySelector('#{elem_id} .sv-notice')"
     values = f"() => JSON.parse({place}.dataset.values)"
     # The link itself last: they are set one after the other.
     setting = link.select(None, None, [*named.values(), link], js=values, **QUIET)

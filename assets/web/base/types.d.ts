@@ -20,6 +20,8 @@ interface Message {
   note?: string;
   /** The share of the loading that is done. */
   done?: number;
+  /** The check sum of its text, once it is whole. */
+  sum?: string;
   figures?: Figures;
   /** Against plain decoding, timed in turns. */
   speedup?: PairedSpeedup;

@@ -1,40 +1,69 @@
-// Opens links: sets the controls of a tab to what an address says of them. What is wrong there the
-// tab says itself, as of anything that its controls hold.
+// Opens links: sets the controls of a tab to what an address says of them. Anyone may write a link:
+// what a control cannot hold is replaced, and a sentence says so.
 
 import { subscribe } from '../base/bus.js';
 import { query } from '../base/dom.js';
+import { join, split } from '../base/picker.js';
+import { statusLine } from '../figures/card.js';
 import { FIRST } from './address.js';
 
 const UNCHANGED = { __type__: 'update' }; // as gradio writes it
 
 /**
- * The values of the controls that a link sets; empty where it sets none.
- * @param {string} search
- * @param {Record<string, string | number>} opening what all controls hold first, by name
- * @returns {unknown[]}
+ * A control, or a parameter of a strategy: one of some options, a number up to `max`, a picker of
+ * strategies of a kind, or else any text.
+ * @typedef {object} Field
+ * @property {string} name
+ * @property {string} label
+ * @property {any} [value] what it holds first
+ * @property {string[]} [options]
+ * @property {any} [min]
+ * @property {any} [max]
+ * @property {string} [word] what a number may be instead
+ * @property {any} [kind]
  */
-export function valuesOf(search, opening) {
-  const texts = Object.fromEntries(new URLSearchParams(search));
-  // "builder=sequoia&builder.size=16", as older links have it, is "builder=sequoia:size=16"
-  for (const [name, text] of Object.entries(texts)) {
-    const [, owner = '', parameter] = name.match(/^(.+)\.(.+)$/) ?? [];
-    const start = texts[owner] ?? opening[owner];
-    if (typeof start !== 'string') continue;
-    const divider = start.includes(':') ? ',' : ':';
-    texts[owner] = `${start}${divider}${parameter}=${text}`;
+/** @typedef {Record<string, import('../base/picker.js').Strategy[]>} Menus */
+
+/**
+ * The values of the controls that a link sets, and a sentence for each that is not as it says: a
+ * number is brought into range, in place of what cannot be held stands what was held first.
+ * @param {string} search
+ * @param {Field[]} fields all controls
+ * @param {Menus} menus
+ */
+export function valuesOf(search, fields, menus) {
+  const request = new URLSearchParams(search);
+  /** @type {string[]} */
+  const changes = [];
+
+  /** @param {Field} field @param {string} text @returns {any} */
+  function valueOf({ name, label, value, options, min, max, word, kind }, text) {
+    const isAny = max === undefined && !kind;
+    if (options ? options.includes(text) : isAny || text === word) return text;
+    const asked = split(text);
+    const strategy = menus[kind]?.find(one => one.name === asked.name);
+    for (const field of strategy?.fields ?? []) {
+      const key = field.name;
+      // "builder.size=16" is of older links
+      const part = request.get(`${name}.${key}`) ?? asked.values[key];
+      if (part !== undefined) asked.values[key] = valueOf(field, part);
+    }
+    if (strategy) return join(strategy, asked.values);
+    const number = Math.max(min, Math.min(max, Number(text || NaN)));
+    if (number === Number(text)) return number;
+    const used = Number.isNaN(number) ? value : number;
+    changes.push(`${label} “${text.slice(0, 60)}” is not offered by this page: ${used} is used.`);
+    return used;
   }
-  // which those have beside a builder that plain decoding did not use
+  // which older links have beside a builder that plain decoding did not use
   for (const letter of 'abc') {
-    if (texts[`${letter}.decodes`] === 'plain') texts[`${letter}.builder`] = 'plain';
+    if (request.get(`${letter}.decodes`) === 'plain') request.set(`${letter}.builder`, 'plain');
   }
-  const names = Object.keys(opening);
-  if (!names.some(name => name in texts)) return [];
-  return names.map(name => {
-    const text = texts[name] ?? UNCHANGED;
-    // As the control holds it: a text that it makes a number of later would be another value.
-    const number = Number(text || NaN);
-    return typeof opening[name] === 'number' && Number.isFinite(number) ? number : text;
+  const values = fields.map(field => {
+    const text = request.get(field.name);
+    return text === null ? UNCHANGED : valueOf(field, text);
   });
+  return { values, changes };
 }
 
 /**
@@ -42,22 +71,23 @@ export function valuesOf(search, opening) {
  * @param {object} about
  * @param {string} about.tab
  * @param {Record<string, string>} about.old the former names of tabs
- * @param {string[]} about.models those that the page offers
- * @param {Record<string, string | number>} about.opening
+ * @param {Field[]} about.fields all controls
+ * @param {Menus} menus
  * @param {() => void} set has the controls set to what `data-values` holds, which then hears a
  *   "change"
  */
-export function linkedControls(element, { tab, old, models, opening }, set) {
+export function linkedControls(element, { tab, old, fields }, menus, set) {
   const request = new URLSearchParams(location.search);
   const name = (request.get('tab') || FIRST).toLowerCase();
-  const place = query(element, '[data-values]');
+  const place = query(element, '.sv-notice');
   let count = 0;
   let computes = false;
 
   /** @param {string} search */
   function open(search) {
-    const values = valuesOf(search, opening);
-    if (!values.length) return;
+    const { values, changes } = valuesOf(search, fields, menus);
+    if (values.every(value => value === UNCHANGED)) return;
+    statusLine(element, { kind: changes[0] && 'error', text: changes.join(' ') });
     place.dataset.values = JSON.stringify([...values, String(++count)]);
     set();
   }
@@ -69,18 +99,18 @@ export function linkedControls(element, { tab, old, models, opening }, set) {
   }
 
   if ((old[name] || name) === tab && !request.has('lesson')) {
-    // "run" is of older links
-    const ofRun = request.has('again') || request.has('run');
-    const isRun = tab === FIRST ? ofRun : request.has('prompt');
-    // a stranger's link loads no model of his own
-    computes = isRun && models.includes(request.get('models') ?? models[0]);
+    computes = request.has(tab === FIRST ? 'run' : 'prompt');
     // In Explore once the stage shows what the page opens with: later, that would replace the run.
     if (tab !== FIRST) open(location.search);
     else subscribe('headline', element, openAddress);
   }
   if (tab === FIRST) subscribe('opened', element, ({ search }) => open(search));
-  place.onchange = () => {
-    if (computes) document.getElementById(tab === FIRST ? 'sv-run' : 'sv-compare-run')?.click();
-    computes = false;
-  };
+  function run() {
+    if (!computes) return;
+    const button = document.getElementById(tab === FIRST ? 'sv-run' : 'sv-compare-run');
+    computes = !button; // which may come after the controls are set
+    button?.click();
+    setTimeout(run, 50);
+  }
+  place.onchange = run;
 }

@@ -19,6 +19,10 @@ import { isOver } from './run.js';
 import { saving } from './save.js';
 import { nodeSentence } from './sentences.js';
 
+// of the run that the link of the page is about
+const SAME = 'Same text as the shared run.';
+const OTHER = 'Not the text of the shared run: another version, model pair or number format.';
+
 /** @typedef {import('../base/place.js').Place} Place */
 /** @typedef {import('./frames.js').Frame} Frame */
 /** @typedef {import('./run.js').Run} Run */
@@ -51,6 +55,7 @@ export function runPlayer(element, around = {}) {
   let { request = null } = around; // until a visitor goes elsewhere
   /** @type {Run | null} */
   let addressed = null; // the run that the address of the page opens
+  let shared = new URLSearchParams(location.search).get('run'); // until that run is computed again
   let drawn = ''; // the phase on the screen
   const inspector = inspectorView($, around.take);
   const tree = treeView($('svg'), { inspect, pick });
@@ -95,6 +100,10 @@ export function runPlayer(element, around = {}) {
     const message = JSON.parse(text);
     const change = history.take(message, run, fresh?.awaits(message));
     if (!change) return;
+    if (shared && message.sum) {
+      change.run.note = message.sum === shared ? SAME : OTHER;
+      shared = '';
+    }
     if (!change.isOnScreen) return schedule(); // its button among the last runs
     if (change.run === run) change.steps.forEach(writeStep);
     else put(change.run);

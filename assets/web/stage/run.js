@@ -12,6 +12,7 @@ export function emptyRun(name = '') {
     head: /** @type {Partial<Head>} */ ({}),
     state: '',
     note: '',
+    sum: '', // the check sum of its text, once it is whole
     done: /** @type {number | undefined} */ (undefined), // the share of its loading
     steps: /** @type {Step[]} */ ([]),
     same: /** @type {Message['same']} */ (undefined), // how its text compares with plain decoding

@@ -1,8 +1,8 @@
 // The menu "Save": a run as JSON or as a page that plays offline, the picture as SVG or PNG, and a
-// run that somebody saved.
+// run that somebody saved, chosen or dragged in.
 
 import { copyText, downloadFile, finder, queryAll } from '../base/dom.js';
-import { menu } from '../base/page.js';
+import { menu, onPage } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { showCode } from './qr.js';
 import { commandOf, pythonOf, runLink } from './share.js';
@@ -108,14 +108,18 @@ export function saving(element, server, stage) {
 
   // ---- opening ----
 
+  let latest = /** @type {File | null} */ (null);
+
   /** @param {File} file */
   async function open(file) {
     if (file.size > most) {
       return announce(`The limit is ${most / 1e6} MB. For larger runs use specviz replay.`);
     }
     announce('');
+    latest = file;
     try {
       const text = await sendFile(file);
+      if (file !== latest) return; // another was opened meanwhile
       const { error } = JSON.parse(text);
       if (error) announce(error);
       else stage.replace(text);
@@ -130,4 +134,12 @@ export function saving(element, server, stage) {
     if (input.files.length) open(input.files[0]);
     input.value = ''; // so that the same file can be chosen again
   };
+  // Anywhere on the page: beside it, the browser would leave the page.
+  onPage(element, 'dragover', event => event.preventDefault());
+  onPage(element, 'drop', event => {
+    const [file] = event.dataTransfer.files;
+    if (!file || !most || !$('canvas').offsetParent) return;
+    event.preventDefault();
+    open(file);
+  });
 }

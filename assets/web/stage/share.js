@@ -1,5 +1,5 @@
 // A link to what is seen: its settings and the step on the screen. Whoever opens it sees the same
-// recording, or the run computed again.
+// recording, or the run computed again and, by the check sum of its text, whether it is the same.
 
 import { placeText } from '../base/place.js';
 
@@ -15,7 +15,7 @@ const SHIPPED = ['tales', 'toy', 'This pair'];
  */
 export function runLink(run, current, address) {
   const link = new URL(address);
-  const { models, weights, origin } = run;
+  const { models, weights, origin, sum } = run;
   const { prompt = '', settings = '' } = run.head;
   // the recording itself is shown again, a run is computed again
   const isRecorded = origin.startsWith('recorded');
@@ -23,7 +23,7 @@ export function runLink(run, current, address) {
     prompt,
     ...(models && { models }),
     ...(weights && { weights }),
-    ...(isRecorded ? { picture: origin } : { again: '1' }),
+    ...(isRecorded ? { picture: origin } : { run: sum }),
   });
   link.search = `?${request}&${settings}&${placeText(current, null)}`;
   link.hash = '';

@@ -213,36 +213,82 @@ test('a tab that a button opens is an entry of the history, so that Back leaves 
   assert.equal(body.children.length, 2);
 });
 
-const OPENING = { models: '', prompt: '', seed: 6, builder: 'sequoia', 'b.builder': 'chain' };
+const MENUS = {
+  builder: [
+    { name: 'sequoia', title: 'Sequoia', fields: [{ name: 'size', label: 'Tree size', type: 'number', value: '16', min: 1, max: 1024 }] },
+    { name: 'k-ary', title: 'K-ary', fields: [{ name: 'width', label: 'Width', type: 'number', value: '2', min: 1, max: 9 }] },
+  ],
+};
+const FIELDS = [
+  { name: 'models', label: 'Model', value: 'tales', options: ['tales', 'smollm2'] },
+  { name: 'prompt', label: 'Prompt', value: '' },
+  { name: 'seed', label: 'Seed', value: 6, min: 0, max: 2 ** 53 },
+  { name: 'temperature', label: 'Temperature', value: 0.6, min: 0, max: 2 },
+  { name: 'builder', label: 'Tree builder', value: 'sequoia', kind: 'builder' },
+];
 const KEPT = { __type__: 'update' };
 
-test('a link sets the controls that it names, also with a parameter alone as older links have it', () => {
-  assert.deepEqual(valuesOf('?seed=3&utm=x&prompt=', OPENING), [KEPT, '', 3, KEPT, KEPT]);
-  const old = valuesOf('?builder.size=40&b.builder=k-ary&b.builder.width=3&b.builder.depth=2', OPENING);
-  assert.deepEqual(old, [KEPT, KEPT, KEPT, 'sequoia:size=40', 'k-ary:width=3,depth=2']);
-  const plain = valuesOf('?b.decodes=plain&b.builder=k-ary', OPENING);
-  assert.equal(plain[4], 'plain', 'with a builder that was not used');
-  assert.equal(valuesOf('?seed=many', OPENING)[2], 'many', 'which the tab says is wrong');
+test('a link sets the controls that it names, also a parameter apart as older links have it', () => {
+  const { values, changes } = valuesOf('?seed=3&utm=x&prompt=&temperature=0.50&models=smollm2', FIELDS, MENUS);
+  assert.deepEqual([values, changes], [['smollm2', '', 3, 0.5, KEPT], []]);
+  const old = valuesOf('?builder=k-ary&builder.width=3', FIELDS, MENUS);
+  assert.deepEqual([old.values[4], old.changes], ['k-ary:width=3', []]);
+  const plain = [{ name: 'b.builder', label: 'B', value: 'plain', kind: 'builder' }];
+  const menu = { builder: [...MENUS.builder, { name: 'plain', title: 'Plain', fields: [] }] };
+  assert.deepEqual(valuesOf('?b.decodes=plain&b.builder=k-ary', plain, menu).values, ['plain'], 'with a builder that was not used');
   for (const search of ['', '?', '?%', '?utm_source=x', '?__theme=dark', '?__proto__=1&a.b=2&step=5'])
-    assert.deepEqual(valuesOf(search, OPENING), [], search);
+    assert.deepEqual(valuesOf(search, FIELDS, MENUS).values, Array(5).fill(KEPT), search);
 });
 
-test('only a link to a run of a model that the page offers presses Run, once', () => {
+test('what a control cannot hold is brought into range or replaced, and a sentence says so', () => {
+  const cases = {
+    'temperature=9': [3, 2],
+    'temperature=1e999': [3, 2],
+    'temperature=-1': [3, 0],
+    'temperature=nan': [3, 0.6],
+    'seed=many': [2, 6],
+    'seed=': [2, 6],
+    [`seed=${'9'.repeat(5000)}`]: [2, 2 ** 53],
+    'models=%2Fetc%2Fpasswd': [0, 'tales'],
+    'models=org/x|org/y': [0, 'tales'],
+    'builder=<img src=x>': [4, 'sequoia'],
+    'builder=constructor': [4, 'sequoia'],
+    'builder=sequoia:size=0': [4, 'sequoia:size=1'],
+    'builder=sequoia:size=99999': [4, 'sequoia:size=1024'],
+    'builder=sequoia:size=x': [4, 'sequoia'],
+    'builder=sequoia:size=3&builder.size=9999': [4, 'sequoia:size=1024'],
+  };
+  for (const [search, [at, value]] of Object.entries(cases)) {
+    const { values, changes } = valuesOf(`?${search}`, FIELDS, MENUS);
+    assert.equal(values[at], value, search);
+    assert.equal(changes.length, 1, search);
+    assert.match(changes[0], /“.{0,60}” is not offered by this page: .* is used\.$/, search);
+  }
+  assert.equal(valuesOf('?builder=sequoia:__proto__=1', FIELDS, MENUS).values[4], 'sequoia');
+});
+
+test('a link to a run presses Run once, as soon as it is there', async () => {
   /** @param {string} search */
-  function pressed(search) {
-    const body = visited('<button id="sv-run"></button><p><span data-values></span></p>');
+  async function pressed(search) {
+    const body = visited('<p><span class="sv-notice"><span class="text"></span></span></p>');
     location.search = search;
     let presses = 0;
-    body.querySelector('#sv-run').click = () => presses++;
-    const about = { tab: 'explore', old: {}, models: ['tales'], opening: OPENING };
-    linkedControls(body.querySelector('p'), about, () => {});
+    const about = { tab: 'explore', old: {}, fields: FIELDS };
+    linkedControls(body.querySelector('p'), about, MENUS, () => {});
     publish('headline', {});
-    for (const time of ['first', 'second']) body.querySelector('span').onchange(time);
-    return presses;
+    for (const time of ['first', 'second']) body.querySelector('.sv-notice').onchange(time);
+    const button = document.createElement('button');
+    button.id = 'sv-run';
+    button.click = () => presses++;
+    body.append(button);
+    await new Promise(done => setTimeout(done, 200));
+    const { values } = body.querySelector('.sv-notice').dataset;
+    return [presses, values && JSON.parse(values)[0], body.querySelector('.text').textContent];
   }
-  assert.equal(pressed('?run=0123abcd&prompt=a'), 1);
-  assert.equal(pressed('?run=0123abcd&prompt=a&models=tales'), 1);
-  assert.equal(pressed('?run=0123abcd&prompt=a&models=other/one'), 0);
-  assert.equal(pressed('?prompt=a'), 0);
-  assert.equal(pressed('?tab=measure&run=0123abcd&prompt=a'), 0);
+  assert.deepEqual(await pressed('?run=0123abcd&prompt=a&models=tales'), [1, 'tales', '']);
+  const [presses, models, said] = await pressed('?run=0123abcd&prompt=a&models=other/one');
+  assert.deepEqual([presses, models], [1, 'tales'], 'no model of a stranger');
+  assert.match(said, /^Model “other\/one” is not offered/);
+  assert.equal((await pressed('?prompt=a'))[0], 0);
+  assert.equal((await pressed('?tab=measure&run=0123abcd&prompt=a'))[0], 0);
 });

@@ -76,8 +76,8 @@ export function prompts({ element, props, server, trigger }, options) {
 /** @type {Component} */
 export const opener = openerButton;
 /** @type {(host: Host, about: Parameters<typeof linkedControls>[1]) => void} */
-export const links = ({ element, trigger, menus }, about) =>
-  linkedControls(element, about, menus, () => trigger('select'));
+export const links = ({ element, trigger, menus, server }, about) =>
+  linkedControls(element, about, menus, server.offered, () => trigger('select'));
 /** @type {Component} */
 export const trees = ({ element, props, server }) =>
   treeLab(element, JSON.parse(props.value), server.trees);

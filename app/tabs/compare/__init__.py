@@ -54,7 +54,7 @@ def build(service: RunService) -> None:
             models = models_menu(service, opening)
             chosen = lay_out(prompt)
         named = {"models": models, "weights": weights, **chosen.named}
-        links.opened(TITLE, named)
+        links.opened(service, TITLE, named)
         controls = list(named.values())
         board = component(
             "compare",

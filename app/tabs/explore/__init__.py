@@ -73,7 +73,7 @@ def build(service: RunService) -> None:
             own_pair.lay_out(service)
             settings = controls(prompt, opened)
         named = {"models": models, "weights": weights, **settings.named}
-        link = links.opened(TITLE, named)
+        link = links.opened(service, TITLE, named)
         with gr.Row(elem_classes="sv-notices"):
             notice_box = notice(about(opened, ref), elem_id="sv-notice")
         stage_box = stage(service, first.message(ref))

@@ -3,14 +3,16 @@ run."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from urllib.parse import urlencode
 
 import gradio as gr
 
 from specviz.base.codec import LARGEST, JsonObject
 from specviz.config.strategy import strategy_of
+from specviz.view.payload import page_json
 
+from ...service.service import RunService
 from .opening import OLD
 from .pairs import OWN
 from .stage import NOTICE
@@ -46,7 +48,17 @@ def field(name: str, control: gr.components.Component) -> JsonObject:
     return about
 
 
-def opened(tab: str, named: dict[str, gr.components.Component]) -> gr.HTML:
+def offered(service: RunService) -> Callable[[object], str]:
+    """The function with which the page asks for the pairs that may be chosen by now."""
+
+    def offered(_: object) -> str:
+        """Their names, as JSON."""
+        return page_json(list(service.pairs.offers))
+
+    return offered
+
+
+def opened(service: RunService, tab: str, named: dict[str, gr.components.Component]) -> gr.HTML:
     """What sets the controls of a tab to what a link says, in the browser, and says what it could
     not set; its value changes once they hold it."""
     fields = [field(name, control) for name, control in named.items()]
@@ -56,6 +68,7 @@ def opened(tab: str, named: dict[str, gr.components.Component]) -> gr.HTML:
             "links",
             NOTICE,
             options={"tab": tab.lower(), "old": OLD, "fields": fields},
+            server_functions=[offered(service)],
             elem_id=elem_id,
             elem_classes="sv-ui sv-status",
         )

@@ -73,10 +73,11 @@ export function valuesOf(search, fields, menus) {
  * @param {Record<string, string>} about.old the former names of tabs
  * @param {Field[]} about.fields all controls
  * @param {Menus} menus
+ * @param {Ask} offered the pairs that may be chosen by now
  * @param {() => void} set has the controls set to what `data-values` holds, which then hears a
  *   "change"
  */
-export function linkedControls(element, { tab, old, fields }, menus, set) {
+export function linkedControls(element, { tab, old, fields }, menus, offered, set) {
   const request = new URLSearchParams(location.search);
   const name = (request.get('tab') || FIRST).toLowerCase();
   const place = query(element, '.sv-notice');
@@ -84,7 +85,9 @@ export function linkedControls(element, { tab, old, fields }, menus, set) {
   let computes = false;
 
   /** @param {string} search */
-  function open(search) {
+  async function open(search) {
+    const models = fields.find(field => field.name === 'models');
+    if (models && search.includes('models=')) models.options = JSON.parse(await offered({}));
     const { values, changes } = valuesOf(search, fields, menus);
     if (values.every(value => value === UNCHANGED)) return;
     statusLine(element, { kind: changes[0] && 'error', text: changes.join(' ') });

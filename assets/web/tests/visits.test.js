@@ -274,7 +274,7 @@ test('a link to a run presses Run once, as soon as it is there', async () => {
     location.search = search;
     let presses = 0;
     const about = { tab: 'explore', old: {}, fields: FIELDS };
-    linkedControls(body.querySelector('p'), about, MENUS, () => {});
+    linkedControls(body.querySelector('p'), about, MENUS, async () => '["tales", "new"]', () => {});
     publish('headline', {});
     for (const time of ['first', 'second']) body.querySelector('.sv-notice').onchange(time);
     const button = document.createElement('button');
@@ -289,6 +289,7 @@ test('a link to a run presses Run once, as soon as it is there', async () => {
   const [presses, models, said] = await pressed('?run=0123abcd&prompt=a&models=other/one');
   assert.deepEqual([presses, models], [1, 'tales'], 'no model of a stranger');
   assert.match(said, /^Model “other\/one” is not offered/);
+  assert.equal((await pressed('?run=0123abcd&models=new'))[1], 'new', 'which was named since the page began');
   assert.equal((await pressed('?prompt=a'))[0], 0);
   assert.equal((await pressed('?tab=measure&run=0123abcd&prompt=a'))[0], 0);
 });

@@ -62,8 +62,8 @@ export function runColumn(about, prompt, parent, { seek, announce }) {
     const { steps, ends, totals } = column;
     const at = ends.filter(end => end <= time).length - 1;
     const step = steps[drawnAt(steps, at)];
-    const tokens = `${totals[at] ?? 0} of ${totals.at(-1) ?? 0} tokens`;
-    say($('clock'), `${tokens}, step ${at + 1} of ${steps.length}`);
+    const tokens = `${totals[at] ?? 0} of ${totals.at(-1)} tokens`;
+    say($('clock'), step ? `${tokens}, step ${at + 1} of ${steps.length}` : 'waiting');
     $('large').textContent = column.factor;
     if (at === current) return;
     current = at;

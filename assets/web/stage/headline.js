@@ -46,10 +46,10 @@ export function opener({ element }) {
     if (isOpen() && !isBeside && target.matches('.sv-ask > .primary')) show(false);
   });
   closedByEscape(element, 'drawer', () => {
-    const wasOpen = isOpen();
-    if (wasOpen) opens.click();
+    if (!isOpen()) return false;
+    opens.click();
     opens.focus();
-    return wasOpen;
+    return true;
   });
 }
 

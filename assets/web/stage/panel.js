@@ -44,10 +44,11 @@ export function writeRuns($, runs, current, show) {
   box.hidden = listed.length < 2;
   if (box.hidden) return;
   const all = listed.map(factsOf);
-  const texts = listed.map(({ figures, speedup }, i) => {
+  const texts = listed.map(({ figures, state, speedup }, i) => {
     const own = all[i].filter(fact => all.some(others => !others.includes(fact)));
     const perPass = `${figures?.per_pass?.toFixed(1)} a pass`;
-    return [speedup ? `${timesText(speedup.speedup)}×` : perPass, ...own].join(', ');
+    const isTimed = speedup && state !== 'running';
+    return [isTimed ? `${timesText(speedup.speedup)}×` : perPass, ...own].join(', ');
   });
   const written = `${texts.join('|')} ${listed.indexOf(current)}`;
   if (box.dataset.texts === written) return; // a button that has the focus stays

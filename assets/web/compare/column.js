@@ -63,7 +63,7 @@ export function runColumn(about, prompt, parent, { seek, announce }) {
     const at = ends.filter(end => end <= time).length - 1;
     const step = steps[drawnAt(steps, at)];
     const tokens = `${totals[at] ?? 0} of ${totals.at(-1)} tokens`;
-    say($('clock'), step ? `${tokens}, step ${at + 1} of ${steps.length}` : 'waiting');
+    say($('clock'), steps.length ? `${tokens}, step ${at + 1} of ${steps.length}` : 'waiting');
     $('large').textContent = column.factor;
     if (at === current) return;
     current = at;

@@ -87,7 +87,7 @@ export function linkedControls(element, { tab, old, fields }, menus, offered, se
   /** @param {string} search */
   async function open(search) {
     const models = fields.find(field => field.name === 'models');
-    if (models && search.includes('models=')) models.options = JSON.parse(await offered({}));
+    if (models) models.options = JSON.parse(await offered({}));
     const { values, changes } = valuesOf(search, fields, menus);
     if (values.every(value => value === UNCHANGED)) return;
     statusLine(element, { kind: changes[0] && 'error', text: changes.join(' ') });

@@ -98,7 +98,7 @@ def sampled(walk):
 def chain_against_tree(walk):
     """Tree against chain: the tree is on the screen, and the chain is a preset that answers at
     once."""
-    headline = walk.page.locator(".sv-headline em")
+    headline = walk.page.locator("#sv-headline .sv-headline")
     tree = headline.inner_text()
     walk.click(walk.page.locator("#sv-preset label").filter(has_text="Chain"))
     expect(walk.page.locator("#sv-stage .sv-about-run")).to_contain_text("Tree: Chain")

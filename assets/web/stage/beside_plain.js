@@ -26,7 +26,7 @@ function exactness({ settings, lossy, declared }) {
  * @returns {Omit<Headline, 'stale'> | null}
  */
 export function headlineOf(run) {
-  const { figures, head, speedup, state, note, done, origin } = run;
+  const { figures, head, speedup, state, note, done, origin, timing } = run;
   if (state === 'loading') {
     return { strong: note, text: '', small: LOADED_APART, done };
   }
@@ -41,6 +41,8 @@ export function headlineOf(run) {
     slow,
     timed && `${perPass} instead of 1`,
     timed && timed.speedup > figures.per_pass && 'timed without the first pass',
+    // by the service, not by its visitor
+    timing && !timed && state === 'done' && !note && 'not timed, as other work came first',
     exactness(head),
     head.badge,
     origin === 'run' && `seed ${seed}`,

@@ -69,6 +69,9 @@ test('the headline is of the measurement and says how sure it is', () => {
   const timedRun = headlineOf({ ...run, origin: 'file', state: 'done', head: { offload: 'disk' } });
   assert.equal(timedRun.strong + timedRun.text, '2.0 times as fast as plain decoding, weights on disk');
   assert.equal(timedRun.small, '4.4 tokens per target pass instead of 1');
+  const late = { ...run, state: 'done', speedup: null, timing: { done: 0, of: 3 } };
+  assert.match(headlineOf(late).small, /not timed, as other work came first/);
+  assert.doesNotMatch(headlineOf({ ...late, note: 'stopped' }).small, /other work/);
   const apart = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, high: 3.6 } });
   assert.equal(apart.strong, 'about 2.0 times as fast as plain decoding');
   const slow = headlineOf({ ...run, state: 'done', speedup: { ...run.speedup, speedup: 0.5, low: 0.48 } });

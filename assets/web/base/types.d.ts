@@ -71,7 +71,7 @@ interface Headline {
   /** Whether it is slower than plain decoding. */
   slow?: boolean;
   /** Whether its weights are in memory, where they were to be read from disk. */
-  refused?: boolean;
+  inMemory?: boolean;
   /** That the controls hold something else by now; "" where they do not. */
   stale: string;
 }

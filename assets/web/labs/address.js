@@ -9,8 +9,8 @@ function fraction(text) {
 
 /** @param {string} search */
 export function linkedNode(search) {
-  const asked = Object.fromEntries(new URLSearchParams(search));
-  const { p, q, rule, scheme, children = 1, levels = 1 } = asked;
+  const parameters = Object.fromEntries(new URLSearchParams(search));
+  const { p, q, rule, scheme, children = 1, levels = 1 } = parameters;
   if (!p || !q) return null;
   const [target, draft] = [p, q].map(row => row.split(',').map(fraction));
   const sizes = { children: Number(children), levels: Number(levels) };

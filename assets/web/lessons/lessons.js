@@ -24,8 +24,8 @@ const FIGURES = { race: raceFigure, times: timesFigure, lossy: lossyFigure };
  */
 export function lessonOf(search, { lessons, old }) {
   const request = new URLSearchParams(search);
-  const asked = request.get('lesson') ?? request.get('lab') ?? '';
-  return Math.max(0, lessons.findIndex(([name]) => name === (old[asked] ?? asked)));
+  const requested = request.get('lesson') ?? request.get('lab') ?? '';
+  return Math.max(0, lessons.findIndex(([name]) => name === (old[requested] ?? requested)));
 }
 
 /** The rows of the highest tree of a run. @param {Step[]} steps */

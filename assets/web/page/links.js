@@ -40,15 +40,15 @@ export function valuesOf(search, fields, menus) {
   function valueOf({ name, label, value, options, min, max, word, kind }, text) {
     const isAny = max === undefined && !kind;
     if (options ? options.includes(text) : isAny || text === word) return text;
-    const asked = split(text);
-    const strategy = menus[kind]?.find(one => one.name === asked.name);
+    const parsed = split(text);
+    const strategy = menus[kind]?.find(one => one.name === parsed.name);
     for (const field of strategy?.fields ?? []) {
       const key = field.name;
       // "builder.size=16" is of older links
-      const part = request.get(`${name}.${key}`) ?? asked.values[key];
-      if (part !== undefined) asked.values[key] = valueOf(field, part);
+      const part = request.get(`${name}.${key}`) ?? parsed.values[key];
+      if (part !== undefined) parsed.values[key] = valueOf(field, part);
     }
-    if (strategy) return join(strategy, asked.values);
+    if (strategy) return join(strategy, parsed.values);
     const number = Math.max(min, Math.min(max, Number(text || NaN)));
     if (number === Number(text)) return number;
     const used = Number.isNaN(number) ? value : number;

@@ -52,7 +52,7 @@ export function headlineOf(run) {
     text: timed ? `, weights ${head.offload ? 'on disk' : 'in memory'}` : ' instead of 1',
     small: parts.filter(Boolean).join(' · '),
     slow: Boolean(timed && timed.low < 1),
-    refused: Boolean(head.in_memory),
+    inMemory: Boolean(head.in_memory),
   };
 }
 

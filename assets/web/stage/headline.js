@@ -11,11 +11,11 @@ import { isOver, takeStop } from './run.js';
 /** @param {{ element: HTMLElement }} host */
 export function headline({ element }) {
   query(element, '.sv-newcomer').onclick = () => publish('open-tab', 'lessons');
-  subscribe('headline', element, ({ strong, text, small, done, slow, refused, stale }) => {
+  subscribe('headline', element, ({ strong, text, small, done, slow, inMemory, stale }) => {
     const line = query(element, '.sv-headline');
     line.classList.toggle('stale', stale !== '');
     line.classList.toggle('slow', slow ?? false);
-    line.classList.toggle('refused', refused ?? false);
+    line.classList.toggle('in-memory', inMemory ?? false);
     line.classList.toggle('loads', done !== undefined);
     const bar = query(element, '.sv-progress');
     bar.hidden = typeof done !== 'number';

@@ -92,11 +92,11 @@ test('what is typed into the Tree lab is what its trees are made of', async () =
   assert.match(body.querySelector('.sv-lab-cards').textContent, /in memory 1\.20\u00a0×/);
 });
 
-test('a recorded race that cannot be loaded is said', async () => {
+test('a recorded race that cannot be loaded is named', async () => {
   const body = visited(asset('compare/compare.html'));
   compareBoard(body, { recorded: () => Promise.reject(new Error('no network')) });
-  const said = () => body.querySelector('.sv-standing').textContent;
-  await until(() => said() === 'The recorded runs could not be loaded. Run still works.');
+  const standing = () => body.querySelector('.sv-standing').textContent;
+  await until(() => standing() === 'The recorded runs could not be loaded. Run still works.');
 });
 
 test('the end of a text is named', () => {
@@ -286,9 +286,9 @@ test('a link to a run presses Run once, as soon as it is there', async () => {
     return [presses, values && JSON.parse(values)[0], body.querySelector('.text').textContent];
   }
   assert.deepEqual(await pressed('?run=0123abcd&prompt=a&models=tales'), [1, 'tales', '']);
-  const [presses, models, said] = await pressed('?run=0123abcd&prompt=a&models=other/one');
+  const [presses, models, text] = await pressed('?run=0123abcd&prompt=a&models=other/one');
   assert.deepEqual([presses, models], [1, 'tales'], 'no model of a stranger');
-  assert.match(said, /^Model “other\/one” is not offered/);
+  assert.match(text, /^Model “other\/one” is not offered/);
   assert.equal((await pressed('?run=0123abcd&models=new'))[1], 'new', 'which was named since the page began');
   assert.equal((await pressed('?prompt=a'))[0], 0);
   assert.equal((await pressed('?tab=measure&run=0123abcd&prompt=a'))[0], 0);

@@ -266,12 +266,12 @@ def test_a_hostile_line_breaks_nothing_and_is_not_echoed(line):
     for text in (line, f"{SLOWER}\n{line}\n{read('llama.txt')}"):
         for baseline in (None, 50.0):
             try:
-                said = "\n".join(
+                report = "\n".join(
                     text_of(one) + dumps(one.to_dict()) for one in diagnose(text, baseline)
                 )
             except ValueError as error:
-                said = str(error)
-            assert all(character.isprintable() or character == "\n" for character in said)
+                report = str(error)
+            assert all(character.isprintable() or character == "\n" for character in report)
 
 
 def test_four_megabytes_of_noise():

@@ -463,9 +463,15 @@ def test_an_answer_that_comes_late_sets_nothing_that_was_chosen_since(serve, vis
     expect(page.locator("#sv-temperature :checked")).to_have_value("1")
 
 
-def test_a_phone_shows_prompt_choices_tree_and_what_plays_it_on_its_first_screen(serve, visit):
+def test_a_phone_shows_prompt_choices_text_tree_and_what_plays_it_on_its_first_screen(serve, visit):
     page = visit(serve(), width=390, height=844, settings=False)
-    for part in ("#sv-headline em", "#sv-prompt textarea", "#sv-run", "#sv-settings-opener"):
+    for part in (
+        "#sv-headline em",
+        "#sv-prompt textarea",
+        "#sv-run",
+        "#sv-settings-opener",
+        f"{STAGE} .sv-ribbon",
+    ):
         expect(page.locator(part)).to_be_in_viewport(ratio=0.99)
     for part in (".sv-opts .sv-choice label", "#sv-prompts .sv-chips button", f"{STAGE} .sv-play"):
         for control in page.locator(part).all():
@@ -477,3 +483,11 @@ def test_a_phone_shows_prompt_choices_tree_and_what_plays_it_on_its_first_screen
         " - part.getBoundingClientRect().top"
     )
     assert lines < 50  # two lines
+    play = page.locator(f"{STAGE} .sv-play")
+    play.click()  # a legend of other marks may take another line
+    top = play.bounding_box()["y"]
+    page.locator(f"{STAGE} .sv-state").evaluate(
+        "part => (part.textContent = 'Loading the target.')"
+    )
+    # what a run says moves no control
+    assert play.bounding_box()["y"] == pytest.approx(top, abs=1)

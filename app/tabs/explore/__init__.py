@@ -36,9 +36,9 @@ from .sampler import STOPPED, noted, sample
 TITLE = "Explore"
 # what the run on the stage shows
 HEADLINE = (
-    '<p class="sv-newcomer sv-ui">'
+    '<p class="sv-newcomer sv-ui sv-desk">'
     '<button type="button" class="sv-plain">New here? Lesson 1</button></p>'
-    '<h2 class="sv-headline"><em></em><span></span> <small></small></h2>'
+    '<h2 class="sv-headline sv-answer"><em></em><span></span> <small></small></h2>'
     '<progress class="sv-progress" aria-label="loading" hidden></progress>'
 )
 
@@ -61,10 +61,10 @@ def build(service: RunService) -> None:
                 options={"stop": "sv-stop"},
                 elem_id="sv-sampled",
             )
-        with gr.Row(elem_classes="sv-ask"):
+        with gr.Row(elem_classes="sv-ask sv-desk"):
             prompt, go, stop = ask(str(opened.prompt), "sv")
         examples = prompts.lay_out(service, ref, first.ref.target)
-        with gr.Row(elem_classes="sv-opts"):
+        with gr.Row(elem_classes="sv-opts sv-desk"):
             models = models_menu(service, ref)
             choices = presets.lay_out(opened)
             weights = weights_menu(service, ref)
@@ -74,7 +74,7 @@ def build(service: RunService) -> None:
             settings = controls(prompt, opened)
         named = {"models": models, "weights": weights, **settings.named}
         link = links.opened(service, TITLE, named)
-        with gr.Row(elem_classes="sv-notices"):
+        with gr.Row(elem_classes="sv-notices sv-desk"):
             notice_box = notice(about(opened, ref), elem_id="sv-notice")
         stage_box = stage(service, first.message(ref))
     inputs = list(named.values())

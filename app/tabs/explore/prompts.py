@@ -17,9 +17,9 @@ from ..parts.web import component
 # by pair: the prompt that the page opens with and its seed, what the pair is, and six prompts
 EXAMPLES = json.loads((ASSETS / "examples.json").read_text("utf-8"))
 TEMPLATE = (
-    '<div class="sv-chips" role="group" aria-label="prompts to try"></div>'
-    '<p class="sv-about-model"></p>'
-    '<p class="sv-preparing" role="status" hidden><span class="sv-preparing-text"></span>'
+    '<div class="sv-chips sv-row sv-ui" role="group" aria-label="prompts to try"></div>'
+    '<p class="sv-about-model sv-small sv-line"></p>'
+    '<p class="sv-preparing sv-small" role="status" hidden><span class="sv-preparing-text"></span>'
     '<progress class="sv-progress" aria-label="prepared"></progress></p>'
 )
 

@@ -49,7 +49,7 @@ RULES = (recorded.RULE, "specinfer", "target-match")  # whose acceptance is draw
 
 def build(service: RunService) -> None:
     """Lay out the tab and connect it."""
-    with gr.Row(elem_classes=["sv-opts", "sv-measure-controls"]):
+    with gr.Row(elem_classes=["sv-opts", "sv-measure-controls sv-desk"]):
         temperature = gr.Radio(
             [(f"{value:g}", value) for value in TEMPERATURES],
             value=OPENING_TEMPERATURE,
@@ -171,7 +171,7 @@ QUESTIONS = {
 
 def contents_list() -> str:
     """A link to each question, as HTML."""
-    html = '<nav aria-label="questions">'
+    html = '<nav class="sv-row" aria-label="questions">'
     for name, (title, *_) in QUESTIONS.items():
         html += f'<a href="#sv-figure-{name}">{title}</a> '
     return html + "</nav>"

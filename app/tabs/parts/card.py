@@ -14,7 +14,8 @@ from .web import component
 
 WORDS = (
     '<section class="sv-card"><h2></h2>'
-    '<p class="sv-answer"></p><p class="sv-source sv-small"></p><p class="sv-read sv-ui sv-desk"></p></section>'
+    '<p class="sv-answer"></p><p class="sv-source sv-small"></p>'
+    '<p class="sv-read sv-ui sv-desk"></p></section>'
 )
 STATUS = (
     '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>'
@@ -74,7 +75,7 @@ class Card:
 
 def status(elem_id: str, text: str = "") -> gr.HTML:
     """A status line that begins with `text`; its value is what `status_text` writes."""
-    return component("status", STATUS, status_text(text), elem_id=elem_id, elem_classes="sv-status sv-desk")
+    return component("status", STATUS, status_text(text), elem_id=elem_id, elem_classes="sv-status")
 
 
 def status_text(text: str, kind: str = "", done: int = 0, of: int = 0) -> str:

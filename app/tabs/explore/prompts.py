@@ -17,10 +17,10 @@ from ..parts.web import component
 # by pair: the prompt that the page opens with and its seed, what the pair is, and six prompts
 EXAMPLES = json.loads((ASSETS / "examples.json").read_text("utf-8"))
 TEMPLATE = (
-    '<div class="sv-chips sv-row sv-ui" role="group" aria-label="prompts to try"></div>'
-    '<p class="sv-about-model sv-small sv-line"></p>'
+    '<div class="sv-row"><div class="sv-chips sv-row sv-ui" role="group" aria-label="prompts">'
+    '</div><p class="sv-about-model sv-small sv-line"></p>'
     '<p class="sv-preparing sv-small" role="status" hidden><span class="sv-preparing-text"></span>'
-    '<progress class="sv-progress" aria-label="prepared"></progress></p>'
+    '<progress class="sv-progress" aria-label="prepared"></progress></p></div>'
 )
 
 

@@ -108,6 +108,20 @@ test('a tree takes the rows that there are, and what was not visited has no name
   }
 });
 
+test('of a large tree that no rule has seen, the likely nodes have a name', () => {
+  const q = [1, 0.5, ...new Array(39).fill(0.01)];
+  const many = step([-1, ...new Array(40).fill(0)], `r${'u'.repeat(40)}`, { q });
+  const { labels } = drawTree(many, { height: 400 });
+  assert.equal(labels().filter(Boolean).length, 2);
+});
+
+test('a box without room inside its edges is left as it is', () => {
+  for (const size of [{ width: 20 }, { height: 20 }, { height: 4 }]) {
+    const { svg } = drawTree(chain(['a', 'b']), size);
+    assert.equal(svg.querySelectorAll('.node').length, 0);
+  }
+});
+
 test('text is only ever text', () => {
   const { svg } = drawTree(chain(['<img src=x onerror=alert(1)>', '${1}', '</svg><script>']));
   assert.equal(svg.querySelectorAll('img, script').length, 0);

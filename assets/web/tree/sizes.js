@@ -28,14 +28,17 @@ import { fitted, ruler, visible } from '../base/text.js';
 
 /** @typedef {{ wide: number, high: number }} Room in pixels */
 
-// Labels beside or below their marks; all of them, or only of what was visited.
+// Labels beside or below their marks, and how probable a mark must be that was not visited to have
+// one: those that are likely do where there is room for them in full size. At a smaller scale than
+// `readable` the next style is tried.
 const STYLES = [
-  { below: false, isBare: false },
-  { below: true, isBare: false },
-  { below: false, isBare: true },
-  { below: true, isBare: true },
+  { below: false, likely: 0, readable: 0.75 },
+  { below: true, likely: 0, readable: 0.75 },
+  { below: false, likely: 0.02, readable: 1 },
+  { below: false, likely: 0.1, readable: 1 },
+  { below: false, likely: 2, readable: 0.75 },
+  { below: true, likely: 2, readable: 0 },
 ];
-const READABLE = 0.75; // the scale at which another style is tried
 const SMALLEST = 0.55; // the scale at which a picture scrolls
 const LARGEST = 1.5;
 const LONGEST = 14; // em of a label
@@ -54,12 +57,11 @@ export function sizesFor(layout, svg, room) {
   const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
   const size = presents() ? 0.82 * rem : 14.5;
   const width = ruler(`${size}px ${getComputedStyle(svg).fontFamily}`);
-  for (const style of STYLES) {
-    const sizes = arranged(layout, style, size, width, room);
-    if (sizes.scale >= READABLE) return sizes;
-  }
-  const sizes = arranged(layout, STYLES[3], size, width, room);
-  return { ...sizes, scale: Math.max(SMALLEST, sizes.scale) };
+  let at = 0;
+  let sizes = arranged(layout, STYLES[at], size, width, room);
+  while (sizes.scale < STYLES[at].readable)
+    sizes = arranged(layout, STYLES[++at], size, width, room);
+  return sizes;
 }
 
 /**
@@ -70,14 +72,14 @@ export function sizesFor(layout, svg, room) {
  * @param {Room} room
  * @returns {Sizes} at the scale that fits into the room
  */
-function arranged(layout, { below, isBare }, size, width, room) {
+function arranged(layout, { below, likely }, size, width, room) {
   const unit = size / 14.5;
   const marks = /** @type {Placed[]} */ (layout.marks);
   const named = new Set(); // rows
   /** @type {number[]} */
   const widths = []; // of columns
   for (const mark of marks) {
-    const hasName = !isBare || mark.outcome !== 'unreached';
+    const hasName = mark.outcome !== 'unreached' || (mark.q ?? 0) >= likely;
     if (hasName) named.add(mark.y);
     else mark.order = 0;
     mark.label = hasName ? fitted(visible(mark.text), LONGEST * size, width) : '';
@@ -119,5 +121,5 @@ function arranged(layout, { below, isBare }, size, width, room) {
     mark.top = tops[mark.y];
   }
   const wide = natural + broad * (widths.length - 1);
-  return { marks, size, unit, below, low, wide, high: bottom, scale };
+  return { marks, size, unit, below, low, wide, high: bottom, scale: Math.max(SMALLEST, scale) };
 }

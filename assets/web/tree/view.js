@@ -32,8 +32,8 @@ export function treeView(svg, { inspect, pick }) {
   /** @type {string | null} */ let over = null; // the key of the mark that is pointed at
 
   function redraw() {
-    if (!step || !box.clientWidth) return;
     const room = { wide: box.clientWidth - 2 * PAD, high: box.clientHeight - 2 * PAD };
+    if (!step || room.wide <= 0 || room.high <= 0) return;
     // By the whole tree, so that nothing moves while its frames play.
     const sizes = sizesFor(treeLayout(step), svg, room);
     const { wide, high, scale } = sizes;

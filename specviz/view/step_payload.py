@@ -32,8 +32,8 @@ def step_payload(step: Step, verifier: Verifier | None) -> JsonObject:
     # Sentences are numbered as they first occur, and nodes refer to them.
     sentences: dict[str, int] = {}
     why = []
-    # Where only the draft model drafts, every node would say the same.
-    names_drafters = bool({*step.drafter} - {None, "model"})
+    # Of one drafter, unless it saw the token before, every node would say the same.
+    names_drafters = len({*step.drafter} - {None}) > 1 or bool(step.growth.guesses)
     for node in range(len(step.parents)):
         sentence = explained(step, node, verifier, names_drafters)
         why.append(sentences.setdefault(sentence, len(sentences)))

@@ -125,7 +125,7 @@ def test_a_message_holds_no_number_that_json_lacks():
         payload.message("run", [{"q": [float("nan")]}])
 
 
-def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
+def test_whose_guess_a_node_was_is_said_where_not_every_node_would_say_the_same():
     drafters = specviz.DRAFTERS
     some = drafters["several"](drafters=("model", "medusa", "eagle"))
     for drafter, wanted in (
@@ -133,8 +133,8 @@ def test_whose_guess_a_node_was_is_said_where_it_is_not_the_draft_model_alone():
         (some, {"the draft model", "Medusa heads", "EAGLE"}),
         (drafters["cascade"](), {"the draft model", "n-grams"}),
         (drafters["retrieval"](), {"retrieval"}),
-        (drafters["eagle"](), {"EAGLE"}),
-        (drafters["block"](), {"a block drafter"}),
+        (drafters["eagle"](), {None}),
+        (drafters["block"](), {None}),
     ):
         found = set()
         for step in specviz.speculate(specviz.toy_pair(vocab=12), replace(CONFIG, drafter=drafter)):

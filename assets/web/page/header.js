@@ -2,7 +2,7 @@
 // that was never opened.
 
 import { subscribe } from '../base/bus.js';
-import { query } from '../base/dom.js';
+import { query, queryAll } from '../base/dom.js';
 import { closedByEscape } from '../base/escape.js';
 import { onPage, present, presents } from '../base/page.js';
 import { followTabs, openTab } from './address.js';
@@ -15,6 +15,16 @@ export function pageHeader({ element }) {
     present(!presents());
     button.blur(); // space plays, as where the focus is nowhere
   };
+  const skip = query(element, '.sv-skip');
+  let target = element;
+  skip.onfocus = () => {
+    const panel = queryAll(document, '[role=tabpanel]').find(one => one.offsetParent);
+    const tree = panel.querySelector('#sv-stage .sv-svg');
+    skip.textContent = `Skip to the ${tree ? 'tree' : 'panel'}`;
+    panel.tabIndex = -1;
+    target = tree ?? panel;
+  };
+  skip.onclick = () => target.focus();
   closedByEscape(element, 'page', () => {
     const wasPresented = presents();
     present(false);

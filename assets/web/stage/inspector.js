@@ -22,7 +22,7 @@ export function inspectorView($, take) {
   const fold = $('why-fold');
   const card = $('node-card');
   const lab = $('lab-button');
-  /** @type {{ step?: Step, key?: string | null }} */
+  /** @type {{ step?: Step, key?: string | null, tried?: string | null }} */
   let about = {};
   query(card, 'button').onclick = () => {
     fold.open = true;
@@ -32,18 +32,20 @@ export function inspectorView($, take) {
   /**
    * @param {Step} step
    * @param {string | null} key what is pointed at or picked
+   * @param {string | null} tried the node of the frame, which the fold is about where there is none
    * @param {boolean} isPicked the card stays, so that its button can be reached
    * @param {string} [rule]
    */
-  function show(step, key, isPicked, rule) {
+  function show(step, key, tried, isPicked, rule) {
     card.hidden = key === null;
     card.classList.toggle('picked', isPicked);
     // what is read or selected in the fold stays
-    const isOther = step !== about.step || (!card.hidden && key !== about.key);
-    if (isOther) {
-      about = { step, key };
-      if (key === null) clear();
-      else write(step, key, rule);
+    const isPlayed = step !== about.step || tried !== about.tried;
+    if (isPlayed || (!card.hidden && key !== about.key)) {
+      about = { step, key, tried };
+      const node = key ?? tried;
+      if (node === null) clear();
+      else write(step, node, rule);
     }
     if (!card.hidden) place();
   }

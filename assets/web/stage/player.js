@@ -176,10 +176,11 @@ export function runPlayer(element, around = {}) {
     if (!step || !frame) return;
     const { over, selected } = tree;
     const key = (isDecided(step, frame, over) && over) || selected;
+    const tried = frame.phase === 3 ? String(frame.at) : null;
     sayTerms($('caption'), key === null ? frame.text : nodeSentence(step, key));
     around.onPlace?.(placeText(position.current, key), key === selected);
     // last, since a longer sentence moves the tree
-    inspector.show(step, key, key === selected, run.head.rule);
+    inspector.show(step, key, tried, key === selected, run.head.rule);
   }
 
   /** @param {string | null} key @param {boolean} [scroll] to it */

@@ -22,8 +22,7 @@ export function inspectorView($, take) {
   const fold = $('why-fold');
   const card = $('node-card');
   const lab = $('lab-button');
-  /** @type {{ step?: Step, key?: string | null, tried?: string | null }} */
-  let about = {};
+  let about = /** @type {{ step: Step, key: string | null, tried: string | null }} */ ({});
   query(card, 'button').onclick = () => {
     fold.open = true;
     fold.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
@@ -73,10 +72,10 @@ export function inspectorView($, take) {
   }
   clear();
 
-  /** Puts the card where it covers nothing of the path. */
+  /** Puts the card where it covers nothing of the path, nor what follows the node. */
   function place() {
     const { step, key } = about;
-    const mustSee = new Set(['0', ...(step?.path ?? []), 'last'].map(String));
+    const mustSee = new Set(['0', ...step.path, 'last'].map(String));
     const canvas = $('canvas').getBoundingClientRect();
     const node = $('svg').querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
     if (!node) return;
@@ -85,8 +84,9 @@ export function inspectorView($, take) {
     /** @type {Box[]} */
     const others = [];
     for (const part of $('svg').querySelectorAll('[data-key]')) {
-      const box = part.getBoundingClientRect();
-      (mustSee.has(part.dataset.key) ? path : others).push(box);
+      const at = part.dataset.key;
+      const isNear = step.parents[at] === Number(key);
+      (isNear || mustSee.has(at) ? path : others).push(part.getBoundingClientRect());
     }
     const scroll = $('scroll').getBoundingClientRect();
     const room = {

@@ -85,8 +85,8 @@ export function inspectorView($, take) {
     const others = [];
     for (const part of $('svg').querySelectorAll('[data-key]')) {
       const at = part.dataset.key;
-      const isNear = step.parents[at] === Number(key);
-      (isNear || mustSee.has(at) ? path : others).push(part.getBoundingClientRect());
+      const isChild = step.parents[at] === Number(key) && part.matches('.node');
+      (isChild || mustSee.has(at) ? path : others).push(part.getBoundingClientRect());
     }
     const scroll = $('scroll').getBoundingClientRect();
     const room = {

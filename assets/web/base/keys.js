@@ -27,6 +27,7 @@ export function keys(root, acts, { own = null, first = false } = {}) {
       event.ctrlKey ||
       event.metaKey ||
       event.altKey ||
+      event.shiftKey ||
       !root.getClientRects().length
     )
       return;

@@ -30,7 +30,7 @@ export function stepOf({ parents, chance }) {
 export function smallPicture(tree) {
   const svg = makeSvg('svg', { class: 'sv-svg', 'aria-hidden': 'true' });
   const box = make('div', [svg], 'sv sv-scroll');
-  treeView(svg, { pick: () => {} }).show({ ...stepOf(tree), texts: tree.parents.map(() => '') });
+  treeView(svg, { pick: () => {} }).show(stepOf(tree));
   return box;
 }
 

@@ -137,10 +137,7 @@ export function verificationLab(element, start, server) {
     query(root, `[data-do=${name}]`).onclick = act;
   keys(
     root,
-    event =>
-      event.shiftKey
-        ? {}
-        : { ArrowLeft: acts.back, ArrowRight: acts.next, ' ': position.toggle, d: acts.draw },
+    () => ({ ArrowLeft: acts.back, ArrowRight: acts.next, ' ': position.toggle, d: acts.draw }),
     { first: true },
   );
 

@@ -187,8 +187,8 @@ export function lessonBook(element, start, server) {
 
   keys(
     root,
-    ({ shiftKey }) =>
-      presents() && !shiftKey
+    () =>
+      presents()
         ? {
             ArrowLeft: () => advance(-1),
             ArrowRight: () => advance(1),
@@ -196,7 +196,7 @@ export function lessonBook(element, start, server) {
             PageDown: () => open(number + 1),
           }
         : {},
-    { own: query(root, '.sv-scrub'), first: true },
+    { first: true },
   );
 
   open(number);

@@ -16,15 +16,13 @@ export function pageHeader({ element }) {
     button.blur(); // space plays, as where the focus is nowhere
   };
   const skip = query(element, '.sv-skip');
-  let target = element;
   skip.onfocus = () => {
     const panel = queryAll(document, '[role=tabpanel]').find(one => one.offsetParent);
     const tree = panel.querySelector('#sv-stage .sv-svg');
     skip.textContent = `Skip to the ${tree ? 'tree' : 'panel'}`;
+    skip.onclick = () => (tree ?? panel).focus();
     panel.tabIndex = -1;
-    target = tree ?? panel;
   };
-  skip.onclick = () => target.focus();
   closedByEscape(element, 'page', () => {
     const wasPresented = presents();
     present(false);

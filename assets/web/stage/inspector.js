@@ -17,6 +17,8 @@ import { comparedTexts, comparedWith } from './sentences.js';
 
 /** @typedef {import('./card_place.js').Box} Box */
 
+const PATH = '.root, .accepted, .bonus, .correction';
+
 /** @param {Find} $ @param {Take} [take] */
 export function inspectorView($, take) {
   const fold = $('why-fold');
@@ -75,7 +77,6 @@ export function inspectorView($, take) {
   /** Puts the card where it covers nothing of the path, nor what follows the node. */
   function place() {
     const { step, key } = about;
-    const mustSee = new Set(['0', ...step.path, 'last'].map(String));
     const canvas = $('canvas').getBoundingClientRect();
     const node = $('svg').querySelector(`.node[data-key="${key}"]`)?.getBoundingClientRect();
     if (!node) return;
@@ -84,9 +85,9 @@ export function inspectorView($, take) {
     /** @type {Box[]} */
     const others = [];
     for (const part of $('svg').querySelectorAll('[data-key]')) {
-      const at = part.dataset.key;
-      const isChild = step.parents[at] === Number(key) && part.matches('.node');
-      (isChild || mustSee.has(at) ? path : others).push(part.getBoundingClientRect());
+      const isChild = part.matches('.node') && step.parents[part.dataset.key] === Number(key);
+      const mustSee = isChild || part.matches(PATH);
+      (mustSee ? path : others).push(part.getBoundingClientRect());
     }
     const scroll = $('scroll').getBoundingClientRect();
     const room = {

@@ -40,7 +40,7 @@ class RankedBuilder(RatedBuilder):
         if state is not None:
             size = best_count(weights[: self.limit], self.step_costs, self.price(state))
         tree = subtree(candidates, ranked[:size], path_prob)
-        cut = slice(size, size + CUT)  # the best of those that are left out
+        cut = slice(size, size + CUT)  # the best of those that are left out, for the picture
         chart = Chart(
             tuple(candidates.tokens[node] for node in ranked[cut]), {"keys": tuple(weights[cut])}
         )

@@ -91,7 +91,7 @@ def growth_payload(step: Step) -> JsonObject:
 
     Returns:
         any of "keys", [n]; "waiting", for each node after the root the best slots [parent, key]
-        left waiting; "split", the sizes of subtrees, [n]; "candidates",
+        left waiting; "split", the sizes of subtrees, [n]; "cut", candidates left out; "candidates",
         "expected", "cost" and "length", numbers.
     """
     growth = step.growth
@@ -105,4 +105,6 @@ def growth_payload(step: Step) -> JsonObject:
         payload["waiting"] = growth.waiting
     if growth.split and below:
         payload["split"] = growth.split
+    if growth.cut and growth.cut.rows.get("keys"):
+        payload["cut"] = {"texts": growth.cut.texts, "keys": growth.cut.rows["keys"]}
     return {name: value for name, value in payload.items() if value is not None}

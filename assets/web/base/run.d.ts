@@ -22,6 +22,7 @@ interface Growth {
   waiting?: [number, number][][];
   /** The sizes of subtrees. */
   split?: number[];
+  cut?: { texts: string[]; keys: number[] };
   candidates?: number;
   expected?: number;
   cost?: number;

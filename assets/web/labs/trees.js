@@ -45,9 +45,17 @@ export function treeLab(element, start, askTrees) {
   }
   $('builder').append(...start.builders.map(([value, title]) => new Option(title, value)));
   $('builder').onchange = () => ask();
-  $('vector').oninput = () => {
+  const edited = () => {
     mark(-1);
     ask(300);
+  };
+  $('vector').oninput = edited;
+  $('vector').ondrop = async (/** @type {DragEvent} */ event) => {
+    const file = event.dataTransfer?.files[0];
+    if (!file) return; // text, which the browser inserts
+    event.preventDefault();
+    $('vector').value = await file.text();
+    edited();
   };
   $('presets').append(...start.presets.map((preset, i) => button(preset.title, () => load(i))));
 
@@ -86,7 +94,7 @@ export function treeLab(element, start, askTrees) {
     trees = answer.trees;
     $('cards').replaceChildren(...trees.map(card));
     // no name is broken
-    $('answer').textContent = answer.answer.replaceAll('-', '\u2011');
+    $('answer').textContent = answer.answer.replaceAll('-', '\u2011').replace('On ', 'On\xa0');
     $('about').textContent = about;
     open(trees.find(tree => tree.name === $('builder').value) ?? large);
   }

@@ -184,12 +184,12 @@ function choiceOf({ growth, texts, parents }, node) {
     return ` The best open slot; others: ${open.join(', ')}.`;
   }
   if (growth.split) return ` Its subtree gets ${growth.split[node]} of ${parents.length} nodes.`;
-  return growth.candidates ? ` Candidate ${node} by rank.` : '';
+  return growth.cut ? ` Candidate ${node} by rank.` : '';
 }
 
 /** What the whole tree is and what its builder recorded about it. @param {Step} step */
 export function treeSentence(step) {
-  const { expected, cost, length, candidates } = step.growth;
+  const { expected, cost, length, candidates, cut } = step.growth;
   const tokens = plural(draftedIn(step), 'token');
   const nodes = step.parents.length;
   const parts = [
@@ -201,5 +201,9 @@ export function treeSentence(step) {
   if (cost) parts.push(`This step costs about as much as ${cost.toFixed(1)} of plain decoding.`);
   if (length) parts.push(`Planned draft length: ${plural(length, 'token')}.`);
   if (candidates) parts.push(`Of ${candidates} candidates ${candidates - nodes + 1} were dropped.`);
+  if (cut?.texts.length) {
+    const best = cut.texts.map((text, i) => `${quotedToken(text)} ${keyText(cut.keys[i])}`);
+    parts.push(`The best of those: ${best.join(', ')}.`);
+  }
   return parts.join(' ');
 }

@@ -30,7 +30,8 @@ export function stepOf({ parents, chance }) {
 export function smallPicture(tree) {
   const svg = makeSvg('svg', { class: 'sv-svg', 'aria-hidden': 'true' });
   const box = make('div', [svg], 'sv sv-scroll');
-  treeView(svg, { pick: () => {} }).show(stepOf(tree));
+  const texts = tree.parents.map(() => ''); // labels would take room
+  treeView(svg, { pick: () => {} }).show({ ...stepOf(tree), texts });
   return box;
 }
 

@@ -53,11 +53,12 @@ STYLES = (
     *(style for tab in TABS for style in tab.styles),
 )
 HEADER = (
-    '<header class="sv-title"><h1 class="sv-desk">specviz</h1><div class="sv-view sv-ui">'
+    '<header class="sv-title"><h1 class="sv-not-presented">specviz</h1><div class="sv-view sv-ui">'
     '<button type="button" class="sv-skip">Skip to the panel</button>'
     '<button type="button" class="sv-present-button" '
     'title="large type. Keys: space plays, arrows move on, Escape ends it">Present</button>'
-    '<button type="button" class="sv-theme-button sv-desk" aria-label="Light or dark">◐</button>'
+    '<button type="button" class="sv-theme-button sv-not-presented" '
+    'aria-label="Light or dark">◐</button>'
     "</div></header>"
 )
 # Sent as they are: a stream of messages, and files that are compressed already. Starlette has a

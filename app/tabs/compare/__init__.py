@@ -44,13 +44,13 @@ def build(service: RunService) -> None:
     """Lay out the tab and connect it."""
     opening = replace(service.pairs.first, weights="disk")
     with gr.Column(elem_classes="sv-explore sv-compare-page"):
-        with gr.Row(elem_classes="sv-ask sv-desk"):
+        with gr.Row(elem_classes="sv-ask sv-not-presented"):
             prompt, go, stop = ask(example.PROMPT, "sv-compare")
-        with gr.Row(elem_classes="sv-opts sv-desk"):
+        with gr.Row(elem_classes="sv-opts sv-not-presented"):
             weights = weights_menu(service, opening)
             line = status("sv-compare-status")
             opener("Choose runs", opens="sv-compare-settings", elem_id="sv-compare-opener")
-        with gr.Column(elem_id="sv-compare-settings", elem_classes="sv-fold sv-desk"):
+        with gr.Column(elem_id="sv-compare-settings", elem_classes="sv-fold sv-not-presented"):
             models = models_menu(service, opening)
             chosen = lay_out(prompt)
         named = {"models": models, "weights": weights, **chosen.named}

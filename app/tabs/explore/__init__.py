@@ -36,7 +36,7 @@ from .sampler import STOPPED, noted, sample
 TITLE = "Explore"
 # what the run on the stage shows
 HEADLINE = (
-    '<p class="sv-newcomer sv-ui sv-desk">'
+    '<p class="sv-newcomer sv-ui sv-not-presented">'
     '<button type="button" class="sv-plain">New here? Lesson 1</button></p>'
     '<h2 class="sv-headline sv-answer"><em></em><span></span> <small></small></h2>'
     '<progress class="sv-progress" aria-label="loading" hidden></progress>'
@@ -61,10 +61,10 @@ def build(service: RunService) -> None:
                 options={"stop": "sv-stop"},
                 elem_id="sv-sampled",
             )
-        with gr.Row(elem_classes="sv-ask sv-desk"):
+        with gr.Row(elem_classes="sv-ask sv-not-presented"):
             prompt, go, stop = ask(str(opened.prompt), "sv")
         examples = prompts.lay_out(service, ref, first.ref.target)
-        with gr.Row(elem_classes="sv-opts sv-desk"):
+        with gr.Row(elem_classes="sv-opts sv-not-presented"):
             models = models_menu(service, ref)
             choices = presets.lay_out(opened)
             weights = weights_menu(service, ref)
@@ -74,7 +74,7 @@ def build(service: RunService) -> None:
             settings = controls(prompt, opened)
         named = {"models": models, "weights": weights, **settings.named}
         link = links.opened(service, TITLE, named)
-        with gr.Row(elem_classes="sv-notices sv-desk"):
+        with gr.Row(elem_classes="sv-notices sv-not-presented"):
             notice_box = notice(about(opened, ref), elem_id="sv-notice")
         stage_box = stage(service, first.message(ref))
     inputs = list(named.values())

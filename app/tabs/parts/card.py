@@ -14,7 +14,7 @@ from .web import component
 
 WORDS = (
     '<section class="sv-card"><h2></h2><p class="sv-answer"></p>'
-    '<p class="sv-source sv-small"></p><p class="sv-read sv-ui sv-desk"></p></section>'
+    '<p class="sv-source sv-small"></p><p class="sv-read sv-ui sv-not-presented"></p></section>'
 )
 STATUS = (
     '<p class="sv-notice" role="status"><span class="mark"></span><span class="text"></span></p>'

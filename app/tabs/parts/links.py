@@ -63,7 +63,7 @@ def opened(service: RunService, tab: str, named: dict[str, gr.components.Compone
     not set; its value changes once they hold it."""
     fields = [field(name, control) for name, control in named.items()]
     elem_id = f"sv-{tab.lower()}-link"
-    with gr.Row(elem_classes="sv-notices sv-desk"):
+    with gr.Row(elem_classes="sv-notices sv-not-presented"):
         link = component(
             "links",
             NOTICE,

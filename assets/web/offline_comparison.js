@@ -7,13 +7,14 @@ import { compareBoard } from './compare/board.js';
 export function play(page) {
   page.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
   const { messages, link } = JSON.parse(query(page, '#run').textContent);
-  const { prompt } = JSON.parse(messages[0]);
+  const { prompt, settings } = JSON.parse(messages[0]);
   const heading = make('header', '', 'sv-ui');
   heading.append(make('h2', `“${prompt.trim()}”`));
   if (/^https?:/.test(link))
     heading.append(Object.assign(make('a', 'Open it again'), { href: link }));
   page.prepend(heading);
   document.title = `specviz: ${prompt}`;
-  const board = compareBoard(page, {});
+  const board = compareBoard(page, {}, () => settings); // no controls hold others
   for (const message of messages) board.receive(message);
+  board.follow();
 }

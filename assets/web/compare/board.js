@@ -139,5 +139,6 @@ export function compareBoard(element, server, settings = () => undefined) {
     receive,
     /** The controls hold something else than before. */
     edited: drawWhole,
+    follow: clock.follow,
   };
 }

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
 import { finder } from '../base/dom.js';
 import { drawnAt } from '../compare/column.js';
 import { filled } from '../compare/save.js';
+import { play } from '../offline_comparison.js';
 import { writeRuns } from '../stage/panel.js';
 import { emptyRun } from '../stage/run.js';
-import { freshPage } from './page.js';
+import { freshPage, step } from './page.js';
 
 test('the tree is that of the last step that drafted', () => {
   const [root, drafted] = [{ parents: [-1] }, { parents: [-1, 0, 0] }];
@@ -51,4 +53,32 @@ test('a comparison in a page of its own stays text, whatever it says', () => {
   const page = filled('<script id="run">{}</script><p>{}</p>', [hostile], 'http://here/?a=<b>');
   const [, data] = page.match(/^<script id="run">([^<]*)<\/script><p>{}<\/p>$/);
   assert.deepEqual(JSON.parse(data), { messages: [hostile], link: 'http://here/?a=<b>' });
+});
+
+test('a comparison in a page of its own opens at its end, whatever its settings were', () => {
+  const board = readFileSync(new URL('../compare/compare.html', import.meta.url), 'utf8');
+  const about = { letter: 'A', kind: 'plain', title: 'Plain decoding', details: '', lossy: null };
+  const opened = { columns: [about], prompt: 'Why?', settings: 'seed=5', run: 'mine' };
+  const steps = [step([-1], 'r'), step([-1], 'r', { index: 1 })];
+  const clock = [[1, 1], [2, 2]];
+  const decoded = { run: 'mine', state: 'running', updates: [{ at: 0, steps, clock }] };
+  const times = { at: 0, clock: [[4, 1], [8, 2]] };
+  const done = { run: 'mine', state: 'done', updates: [times], factors: ['1×'], headline: 'Done.' };
+  const recorded = { columns: [about], prompt: 'Why?', run: 'recorded', badge: 'recorded' };
+  const messages = [opened, decoded, done];
+  for (const saved of [messages, [{ ...done, ...recorded, updates: [{ at: 0, steps, clock }] }]]) {
+    const data = JSON.stringify({ messages: saved.map(one => JSON.stringify(one)), link: '' });
+    const { body } = freshPage(`${board}<script id="run">${data}</script>`);
+    // which linkedom cannot set
+    Object.defineProperty(body.querySelector('select'), 'value', { value: '1', writable: true });
+    const frames = [];
+    globalThis.requestAnimationFrame = draw => frames.push(draw);
+    play(body);
+    while (frames.length) frames.shift()(performance.now());
+    const text = part => body.querySelector(part).textContent;
+    assert.deepEqual([text('.sv-standing'), text('.sv-state')], ['Done.', '']);
+    assert.equal(body.querySelector('.stale'), null);
+    assert.match(text('.sv-clock'), /step 2 of 2/);
+    assert.equal(text('.sv-play'), '▶ Play');
+  }
 });

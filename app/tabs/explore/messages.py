@@ -88,7 +88,7 @@ def timing_message(run: GrowingRun, counts: Counts) -> str:
     return message(
         run.name,
         state="running",
-        note=f"Timing the run against plain decoding: {done} of {ROUNDS} rounds.",
+        note=f"Timing against plain decoding: {done} of {ROUNDS} rounds.",
         timing={"done": done, "of": ROUNDS},
         speedup=json_data(run.speedup),
         figures=figures(counts, run.speedup),

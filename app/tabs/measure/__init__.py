@@ -49,7 +49,7 @@ RULES = (recorded.RULE, "specinfer", "target-match")  # whose acceptance is draw
 
 def build(service: RunService) -> None:
     """Lay out the tab and connect it."""
-    with gr.Row(elem_classes=["sv-opts", "sv-measure-controls"]):
+    with gr.Row(elem_classes="sv-opts sv-measure-controls sv-not-presented"):
         temperature = gr.Radio(
             [(f"{value:g}", value) for value in TEMPERATURES],
             value=OPENING_TEMPERATURE,

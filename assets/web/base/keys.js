@@ -5,7 +5,7 @@
 const TYPED =
   'input:not([type=radio]), textarea, select, [contenteditable], ' +
   '[role=tab], [role=option], [role=slider]';
-const PRESSED = 'button, summary, a';
+const PRESSED = 'button, summary, a, [type=radio]:not(:checked)';
 
 /**
  * @param {HTMLElement} root the part; its keys end when it leaves the page

@@ -27,6 +27,7 @@ export function inspectorView($, take) {
   let about = /** @type {{ step: Step, key: string | null, tried: string | null }} */ ({});
   query(card, 'button').onclick = () => {
     fold.open = true;
+    query(fold, 'summary').focus({ preventScroll: true });
     fold.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
   };
 

@@ -196,6 +196,13 @@ test('a letter or a digit acts only inside, an arrow also elsewhere, and fields 
   );
 });
 
+test('space chooses a choice that is not chosen yet, and acts on one that is', () => {
+  const { press, document } = keyed();
+  assert.equal(press('[type=radio]', ' '), '');
+  document.querySelector('[type=radio]').checked = true;
+  assert.equal(press('[type=radio]', ' '), ' ');
+});
+
 test('what is held with ctrl, alt or the command key is not ours', () => {
   const { press } = keyed();
   for (const held of ['ctrlKey', 'altKey', 'metaKey'])

@@ -8,10 +8,8 @@ export function play(page) {
   page.classList.toggle('dark', matchMedia('(prefers-color-scheme: dark)').matches);
   const { messages, link } = JSON.parse(query(page, '#run').textContent);
   const { prompt, settings } = JSON.parse(messages[0]);
-  const heading = make('header', '', 'sv-ui');
-  heading.append(make('h2', `“${prompt.trim()}”`));
-  if (/^https?:/.test(link))
-    heading.append(Object.assign(make('a', 'Open it again'), { href: link }));
+  const heading = make('header', [make('h2', `“${prompt.trim()}”`)], 'sv-ui');
+  if (/^https?:/.test(link)) heading.append(make('a', 'Open it again', { href: link }));
   page.prepend(heading);
   document.title = `specviz: ${prompt}`;
   const board = compareBoard(page, {}, () => settings); // no controls hold others

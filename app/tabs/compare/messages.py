@@ -46,13 +46,12 @@ def compare_runs(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterato
     name = new_name("comparison")
     runs = runs_of(entries)
     more: JsonObject = {}  # what the message with the first step also brings
-    dtype = None
     for at, run in enumerate(runs):
         try:
             blank, steps = begin(turn, run.entry.config, WARM_UP)
             if at == 0:
                 more = about(runs, blank, settings=settings)
-                dtype = blank.pair.get("dtype")
+            dtype = blank.pair.get("dtype")
             for unsent in batches(steps):
                 if not unsent:
                     yield None

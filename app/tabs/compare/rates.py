@@ -7,7 +7,7 @@ decoding, that of all rounds, so that factors, times and tokens per second alway
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import mean
 
 from specviz.record.metrics import Counts
@@ -16,6 +16,7 @@ from specviz.record.trace import PairedSpeedup
 from .entry import Entry, titles
 
 WIDE = 1.2  # the best round over the worst, from which on their mean is about right only
+UNTIMED = "not timed"
 
 
 @dataclass
@@ -40,10 +41,13 @@ class Run:
 
     @property
     def label(self) -> str:
-        """How many times as fast as plain decoding it is; empty where it was not timed."""
+        """How many times as fast as plain decoding it is; empty where it ended with its first step,
+        as there is nothing to time."""
         if self.speedup:
             return f"{self.speedup.speedup:.1f}×"
-        return "1×" if self.entry.autoregressive else ""
+        if self.entry.autoregressive:
+            return "1×"
+        return UNTIMED if self.counts.timed_tokens else ""
 
 
 def runs_of(entries: Sequence[Entry]) -> list[Run]:
@@ -52,14 +56,17 @@ def runs_of(entries: Sequence[Entry]) -> list[Run]:
 
 
 def rates(runs: Sequence[Run]) -> list[float]:
-    """Tokens per second of each run; nan where nothing was timed."""
+    """Tokens per second of each run, nan where nothing was timed; every speedup gets the rate of
+    plain decoding that they are computed from."""
     # One rate of plain decoding for all columns, though each was timed against rounds of its own.
     rounds = [run.speedup.plain_tokens_per_s for run in runs if run.speedup]
     found = []
     for run in runs:
         rate = run.counts.tokens_per_s
         if run.speedup:
-            rate = mean(rounds) * run.speedup.speedup
+            plain = mean(rounds)
+            rate = plain * run.speedup.speedup
+            run.speedup = replace(run.speedup, plain_tokens_per_s=plain)
         elif rounds and run.entry.autoregressive:
             rate = mean(rounds)
         found.append(rate)
@@ -89,12 +96,12 @@ def race_clock(
 
 
 def headline(runs: Sequence[Run]) -> str:
-    """Who is how many times as fast as plain decoding, the fastest first, and why a run is slower;
-    empty where none was timed."""
+    """Who is how many times as fast as plain decoding, the fastest first, why a run is slower, and
+    what was not timed, as somebody else waited."""
     known = [(run.speedup, run.title, run.counts) for run in runs if run.speedup]
     known.sort(key=lambda one: one[0].speedup, reverse=True)
     parts = []
-    costs = ""
+    more = []
     words = "is {} times as fast as plain decoding"
     for speedup, title, counts in known:
         parts.append(f"{title} {words.format(times(speedup))}")
@@ -102,8 +109,13 @@ def headline(runs: Sequence[Run]) -> str:
         if speedup.speedup < 1:
             # A step lasts as long as its tokens take at its rate.
             passes = counts.tokens_per_pass / speedup.speedup
-            costs += f" Here a step of {title} costs {passes:.1f} plain passes."
-    return f"{', '.join(parts)}.{costs}" if parts else ""
+            more.append(f"Here a step of {title} costs {passes:.1f} plain passes.")
+    if parts:
+        more.insert(0, f"{', '.join(parts)}.")
+    untimed = ", ".join(run.title for run in runs if run.label == UNTIMED)
+    if untimed:
+        more.append(f"Not timed, as other work came first: {untimed}.")
+    return " ".join(more)
 
 
 def times(speedup: PairedSpeedup) -> str:

@@ -113,10 +113,10 @@ export function compareBoard(element, server, settings = () => undefined) {
   function renderWhole() {
     if (!element.isConnected) return;
     const why = staleSince();
-    const source = run.columns.length ? [run.badge ?? 'measured here', run.pair] : [];
+    const source = run.pair ? `${run.badge ?? 'measured here'} · ${run.pair}` : '';
     $('asked').textContent = run.prompt ?? '';
-    $('title-line').textContent = source.filter(Boolean).join(' · ');
-    say($('standing'), run.headline || (run.note ?? ''));
+    $('title-line').textContent = source;
+    say($('standing'), run.headline || run.note || '');
     const wasStale = root.classList.contains('stale');
     // else that a link was copied would stand there only until the next message
     if (why || wasStale) say($('state'), why && `${why} Below is still the earlier comparison.`);
@@ -130,9 +130,8 @@ export function compareBoard(element, server, settings = () => undefined) {
   /** Why what is shown is not what the controls hold; empty where it is. */
   function staleSince() {
     if (run.state === 'loading') return run.note ?? '';
-    const now = settings();
-    const isStale = now !== run.settings && !isBusy() && run.columns.length > 0;
-    return isStale ? 'The settings changed: press Run.' : '';
+    if (isBusy() || !run.columns.length || settings() === run.settings) return '';
+    return 'The settings changed: press Run.';
   }
 
   return {

@@ -35,8 +35,9 @@ export function sharedClock(root, columns, show) {
   function ended() {
     const slow = SPEEDS.find(speed => first() / speed >= SHORTEST) ?? SPEEDS.at(-1);
     $('speed').value = slow;
-    time = reducedMotion() ? first() : 0;
-    if (!reducedMotion()) play();
+    time = 0;
+    if (reducedMotion()) time = first();
+    else play();
   }
 
   /** @param {number} now */

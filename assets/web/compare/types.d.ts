@@ -41,7 +41,7 @@ export interface Message {
   remarks?: Remark[];
   table?: Row[];
   /**
-   * How many times as fast as plain decoding each run is; empty where it was not timed.
+   * How many times as fast as plain decoding each run is, or that it was not timed.
    */
   factors?: string[];
   /** Who is how many times as fast as plain decoding, in a sentence. */

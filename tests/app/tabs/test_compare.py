@@ -26,10 +26,10 @@ ENTRIES = [Entry("A", TREE.autoregressive()), Entry("B", CHAIN), Entry("C", TREE
 RACE = replace(TREE, verifier=V["race"]())
 
 
-def sent(entries, pair=PAIR):
+def sent(entries, pair=PAIR, **turn):
     return [
         json.loads(text)
-        for text in messages.compare_runs(Turn(pair), entries, "")
+        for text in messages.compare_runs(Turn(pair, **turn), entries, "")
         if text is not None
     ]
 
@@ -258,14 +258,24 @@ def test_factor_race_and_table_are_of_the_same_rounds():
     assert ends == pytest.approx([30 / 8, 30 / 16, 30 / 20], rel=1e-4)
     table = {row["name"]: [value for value, _ in row["cells"]] for row in data["table"]}
     assert table["tokens per second"] == ["8.0", "16.0", "20.0"]
+    assert table["plain decoding, tokens per second"] == ["–", "8.0", "8.0"]
     steps = [float(value.split()[0]) for value in table["time per step after the first"]]
     passes = [float(value) for value in table["tokens per target pass"]]
     assert steps[0] == pytest.approx(125) and steps[1] == pytest.approx(62.5 * passes[1], rel=0.1)
 
 
-def test_a_run_that_was_not_timed_has_no_factor():
-    """It ended with its first step."""
-    counts = [Counts.of(specviz.run(PAIR, entry.config).steps) for entry in ENTRIES]
+def test_a_run_that_was_not_timed_says_why():
+    page_messages = sent(ENTRIES, others_wait=lambda: True)
+    assert last(page_messages, "factors") == ["1×", "not timed", "not timed"]
+    said = "Not timed, as other work came first"
+    assert last(page_messages, "headline") == f"{said}: Chain of 4, Sequoia 16."
+    counts = [Counts(timed_tokens=9)] * 3
+    one = headline(known(ENTRIES, counts, [None, timed(2.0, 9.0), None]))
+    assert one == f"Chain of 4 is 2.0 times as fast as plain decoding. {said}: Sequoia 16."
+
+
+def test_a_run_that_ended_with_its_first_step_has_no_factor():
+    counts = [Counts.of(specviz.run(PAIR, entry.config).steps[:1]) for entry in ENTRIES]
     data = messages.results(known(ENTRIES, counts, [None] * 3))
     assert (data["factors"], data["headline"]) == (["1×", "", ""], "")
 

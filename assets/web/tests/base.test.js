@@ -199,7 +199,7 @@ test('a letter or a digit acts only inside, an arrow also elsewhere, and fields 
 test('space chooses a choice that is not chosen yet, and acts on one that is', () => {
   const { press, document } = keyed();
   assert.equal(press('[type=radio]', ' '), '');
-  document.querySelector('[type=radio]').checked = true;
+  document.querySelector('[type=radio]').setAttribute('checked', '');
   assert.equal(press('[type=radio]', ' '), ' ');
 });
 

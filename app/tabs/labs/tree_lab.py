@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 from specviz.base.codec import JsonObject, json_data
 from specviz.builders import BUILDERS
 from specviz.builders.base import TreeBuilder
-from specviz.config.run_config import RunConfig
+from specviz.config.run_config import RunConfig, compatible
 from specviz.decode import speculate
 from specviz.measure.forecast import predict
 from specviz.models.table import TableModel, TablePair
@@ -37,6 +37,7 @@ from specviz.view.web import asset
 
 from ..parts import recorded
 from ..parts.fastest import fastest_sentence
+from ..parts.menus import MARKS
 from ..parts.request import answer, one_of
 from ..parts.web import component
 
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from ...service.service import RunService
 
 TITLE = "Tree lab"
+RULE = "sequoia"  # the acceptance vectors are of this rule
+OF_RULE = f"with {VERIFIERS[RULE].title}’s rule (children drawn without replacement)"
 SIX = ("chain", "k-ary", "sequoia", "dyspec", "eagle2", "cape")
 OTHERS = tuple(
     name
@@ -68,7 +71,7 @@ class TreeRequest(BaseModel):
     # Up to twice the largest tree whose cost is recorded, as `forecast` has it.
     nodes: int = Field(32, ge=2, le=128, title="Nodes")
     levels: int = Field(8, ge=1, le=32, title="Levels")
-    width: int = Field(3, ge=1, le=16, title="Children of k-ary, EAGLE-2")
+    width: int = Field(3, ge=1, le=16, title="Children")
     builder: str = Field("sequoia", pattern=one_of((*SIX, *OTHERS)))
 
 
@@ -99,7 +102,7 @@ def presets() -> list[JsonObject]:
     paper = published()[PAPER]
     settings = recorded.read().costs["memory"].settings
     title = PAIR_TITLES[settings["pair"]]
-    measured = find_acceptance("sequoia", 0.6, settings["drafter"], settings["pair"])
+    measured = find_acceptance(RULE, 0.6, settings["drafter"], settings["pair"])
     return [
         {
             "title": title,
@@ -107,7 +110,7 @@ def presets() -> list[JsonObject]:
             "nodes": 32,
             "levels": 8,
             "width": 3,
-            "about": f"Acceptance and pass times of {title}, temperature 0.6.",
+            "about": f"Acceptance of {title} at temperature 0.6 {OF_RULE}, and its pass times.",
         },
         {
             "title": "Sequoia’s figure 2",
@@ -115,7 +118,7 @@ def presets() -> list[JsonObject]:
             "nodes": 64,
             "levels": 11,
             "width": 3,
-            "about": f"Acceptance of {paper.title}, from the paper; pass times of {title}.",
+            "about": f"Acceptance of {paper.title} {OF_RULE}, published; pass times of {title}.",
         },
     ]
 
@@ -141,10 +144,9 @@ def build(service: RunService) -> None:
             "max": high.le,
             "value": field.default,
         }
-    sizes["nodes"]["title"] += ", at most"  # some builders stop earlier
     builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
     first = trees(start[0])
-    own = f"Your acceptance; pass times of {start[0]['title']}."
+    own = f"Your acceptance, read as one {OF_RULE}; pass times of {start[0]['title']}."
     past = recorded.read()
     source = f"{recorded.source_of(past.costs['memory'])}, {past.label}"
     values = {"presets": start, "own": own, "sizes": sizes, "builders": builders, "first": first}
@@ -185,11 +187,18 @@ def fastest(drawn: list[JsonObject]) -> str:
     for place in recorded.PLACES.values():
         most = max(tree["speeds"][place] for tree in drawn)
         *more, last = (
-            tree["title"] for tree in drawn if f"{tree['speeds'][place]:.2f}" == f"{most:.2f}"
+            named(tree) for tree in drawn if f"{tree['speeds'][place]:.2f}" == f"{most:.2f}"
         )
         best[place] = (f"{', '.join(more)} and {last}" if more else last, most)
     sentence = fastest_sentence(best, decimals=2)  # as on the cards
     return f"At these sizes, {sentence[:1].lower()}{sentence[1:]}"
+
+
+def named(tree: JsonObject) -> str:
+    """A tree in a sentence; one that the rule of the vectors would make lossy is called so."""
+    if tree["mark"]:
+        return f"{tree['title']} ({tree['mark']} with {VERIFIERS[RULE].title}’s rule)"
+    return tree["title"]
 
 
 def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> JsonObject:
@@ -202,6 +211,7 @@ def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> Js
     for place, cost in recorded.read().costs.items():
         cell = predict(shape, vector, cost, sum(chance), step.draft_passes)
         speeds[recorded.PLACES[place]] = cell.speedup
+    match = compatible(RunConfig(builder=builder, verifier=RULE, temperature=1.0))
     return {
         "name": name,
         "title": builder.title,
@@ -212,6 +222,7 @@ def tree_of(name: str, vector: tuple, nodes: int, levels: int, width: int) -> Js
         "nodes": len(shape),
         "levels": int(shape.depth.max()),
         "passes": step.draft_passes,
+        "mark": "" if match.lossless else MARKS["lossy"],
     }
 
 

@@ -108,6 +108,7 @@ export function treeLab(element, start, askTrees) {
       smallPicture(tree),
       make('p', tokens, 'tokens'),
       ...Object.entries(tree.speeds).map(([place, speed]) => speedLine(place, speed)),
+      make('p', tree.mark, 'mark'),
     ]);
     figure.dataset.name = tree.name;
     figure.onclick = () => {

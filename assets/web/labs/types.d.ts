@@ -13,6 +13,8 @@ export interface LabTree {
   nodes: number;
   levels: number;
   passes: number;
+  /** Where the rule of the vector would be lossy. */
+  mark: string;
 }
 
 /** The trees of a vector, with the sentence about them. */

@@ -18,9 +18,10 @@ export function detailOf(step, node) {
   const own = node === null ? step.own : step.tokens[node];
   const here = step.detail[at] ?? {};
   const above = step.detail[step.parents[at]] ?? {};
+  // A drafted token ran in the race after its parent, the target's own in the one after the path.
   return [
     ...bars('before this try', node === null ? undefined : here.tried, own),
-    ...races(here.race ?? above.race, own),
+    ...races((node ? above : here).race, own),
     ...bars('distribution of the target’s next token', here.after ?? above.after, own),
   ];
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { finder } from '../base/dom.js';
+import { detailOf } from '../stage/detail.js';
 import { framesOf, isDecided } from '../stage/frames.js';
 import { listOf } from '../stage/inspector.js';
 import { nodeSentence, stepSentence, trySentence } from '../stage/sentences.js';
@@ -26,6 +27,21 @@ test('a run keeps its steps and the numbers that are sent with them', () => {
   );
   assert.deepEqual([run.figures, run.speedup.speedup], [figures, 2]);
   assert.equal(run.origin, 'run');
+});
+
+test('the race of a drafted token is the one that it ran in, after its parent', () => {
+  const raced = text => ({
+    race: { target: { tokens: [1], texts: [text], rows: { times: [0.5] } } },
+  });
+  const one = step([-1, 0, 1, 0], 'raux', {
+    detail: { 0: raced('won'), 1: raced('next') },
+    own: 7,
+  });
+  freshPage();
+  const winner = node =>
+    detailOf(one, node).map(table => table.querySelector('tbody th').textContent);
+  assert.deepEqual([1, 3].map(winner), [['won'], ['won']], 'accepted and rejected');
+  assert.deepEqual([null, 0].map(winner), [['next'], ['won']], 'what follows the path, the root');
 });
 
 test('a run in numbers has a row for each', () => {

@@ -13,7 +13,7 @@ from app.tabs.labs.rule_answers import sentences
 from app.tabs.labs.tree_lab import OTHERS, SIX, presets, tree_of, trees
 from app.tabs.labs.verification_lab import EXAMPLES, RULES, preview, table
 from app.tabs.parts import recorded
-from specviz import VERIFIERS
+from specviz import BUILDERS, VERIFIERS
 from specviz.record.vectors import expected_tokens
 from specviz.sampling.distributions import residual
 from specviz.tree import Topology
@@ -240,13 +240,21 @@ def test_each_tree_has_its_speed_and_the_answer_names_the_fastest():
         most = max(tree["speeds"][words] for tree in data["trees"])
         # Two that show the same speed are both named.
         best = [
-            tree["title"]
+            tree_lab.named(tree)
             for tree in data["trees"]
             if f"{tree['speeds'][words]:.2f}" == f"{most:.2f}"
         ]
         words = words.replace("on", "On")  # the second sentence
         names = " and ".join(", ".join(best).rsplit(", ", 1))
         assert f"{words}: {names}, {most:.2f} times" in data["answer"]
+
+
+def test_a_tree_of_the_most_probable_children_is_called_lossy_with_the_rule_of_the_vector():
+    for name in (*SIX, *OTHERS):
+        is_lossy = "distinct" not in BUILDERS[name].schemes
+        assert tree_of(name, VECTOR, 16, 5, 3)["mark"] == ("≠ lossy" if is_lossy else ""), name
+    alone = tree_lab.fastest([tree_of("ddtree", VECTOR, 16, 5, 3)])
+    assert "On disk: DDTree (≠ lossy with Sequoia’s rule), " in alone
 
 
 def test_a_vector_of_wrong_guesses_makes_no_tree_faster():

@@ -66,7 +66,8 @@ export function writeRuns($, runs, current, show) {
 function factsOf({ head, models, weights }) {
   const settings = [...new URLSearchParams(head.settings)].map(([name, value]) => {
     const [start] = value.split(','); // a strategy with its first number
-    return /^[a-z]/.test(start) ? start : `${name.replaceAll('_', ' ')} ${start}`;
+    const words = start.replace(':size=', ' ');
+    return /^[a-z]/.test(start) ? words : `${name.replaceAll('_', ' ')} ${start}`;
   });
   return [models, weights, ...settings, head.badge, `“${head.prompt}”`].filter(Boolean);
 }

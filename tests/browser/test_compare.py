@@ -71,6 +71,8 @@ def test_the_shared_clock_moves_every_run_by_its_own_times(seen):
         for column, times in zip(seen.locator(f"{BOARD} .sv-run .sv-svg").all(), ends, strict=True):
             done = sum(end <= now + 1e-9 for end in times) - 1
             expect(column).to_have_attribute("data-step", str(done))
+        # what the colours mean, whatever is said of the trees
+        expect(seen.locator(f"{BOARD} .sv-text-key")).to_be_in_viewport(ratio=1)
 
 
 def test_the_race_is_grey_while_its_settings_are_others(seen):
@@ -244,9 +246,13 @@ def test_on_a_phone_all_factors_are_on_the_first_screen(seen):
     seen.evaluate("scrollTo(0, 0)")
     for factor in seen.locator(f"{BOARD} .sv-large").all():
         expect(factor).to_be_in_viewport(ratio=0.99)
+    assert seen.locator(f"{BOARD} .sv-ribbon").evaluate_all(LINES) == [4, 4, 4], "to be compared"
     expect(seen.locator(f"{BOARD} .sv-run .sv-svg:visible")).to_have_count(1)
     seen.set_viewport_size({"width": 1280, "height": 800})
 
+
+LINES = """boxes => boxes.map(box =>
+  box.clientHeight / parseFloat(getComputedStyle(box).lineHeight))"""
 
 # Whether the last token that was written is in sight in every text, on a line that is whole.
 FOLLOWED = """() => [...document.querySelectorAll('#sv-compare .sv-ribbon')].every(box => {

@@ -27,7 +27,7 @@ class Entry:
     @property
     def autoregressive(self) -> bool:
         """Whether it is plain decoding, with the target alone."""
-        return self.config.builder.name == "plain"
+        return self.config.builder.autoregressive
 
     @property
     def kind(self) -> str:

@@ -57,8 +57,8 @@ def compare_runs(turn: Turn, entries: Sequence[Entry], settings: str) -> Iterato
                     yield None
                     continue
                 note = f"Decoding run {at + 1} of {len(runs)}: {run.title}."
-                update = added(at, run, unsent)
-                yield message(name, updates=[update], state="running", note=note, **more)
+                updates = [added(at, run, unsent)]
+                yield message(name, updates=updates, state="running", note=note, **more)
                 more = {}
         except Exception as error:
             reason = explain(error, "The run failed.")

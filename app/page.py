@@ -54,7 +54,7 @@ STYLES = (
 )
 HEADER = (
     '<header class="sv-title"><h1 class="sv-not-presented">specviz</h1><div class="sv-view sv-ui">'
-    '<button type="button" class="sv-skip sv-not-presented">Skip to the panel</button>'
+    '<button type="button" class="sv-skip sv-not-presented">Skip to the content</button>'
     '<button type="button" class="sv-present-button" '
     'title="large type. Keys: space plays, arrows move on, Escape ends it">Present</button>'
     '<button type="button" class="sv-theme-button sv-not-presented" '

@@ -19,7 +19,8 @@ EXAMPLES = json.loads((ASSETS / "examples.json").read_text("utf-8"))
 TEMPLATE = (
     '<div class="sv-row"><div class="sv-chips sv-row sv-ui" role="group" aria-label="prompts">'
     '</div><p class="sv-about-model sv-small sv-line"></p>'
-    '<p class="sv-preparing sv-small" role="status" hidden><span class="sv-preparing-text"></span>'
+    '<p class="sv-preparing sv-small" role="status" hidden>'
+    '<span class="sv-preparing-text sv-line"></span>'
     '<progress class="sv-progress" aria-label="prepared"></progress></p></div>'
 )
 

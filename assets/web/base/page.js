@@ -30,6 +30,22 @@ export function onResize(element, draw) {
 }
 
 /**
+ * Opens a file that is dropped anywhere on the page while an element is seen; otherwise the browser
+ * would leave the page.
+ * @param {HTMLElement} element
+ * @param {(file: File) => void} open
+ */
+export function onDrop(element, open) {
+  onPage(element, 'dragover', event => event.preventDefault());
+  onPage(element, 'drop', event => {
+    const [file] = event.dataTransfer.files;
+    if (!file || !element.getClientRects().length) return; // text, which the browser inserts
+    event.preventDefault();
+    open(file);
+  });
+}
+
+/**
  * Draws once in the next frame of the browser, however often it is called until then.
  * @param {(now: number) => void} draw gets the time of the frame
  */

@@ -3,7 +3,7 @@
 
 import { button, finder, make, makeSvg, press, query, slider } from '../base/dom.js';
 import { keys } from '../base/keys.js';
-import { turnsPages } from '../base/page.js';
+import { onDrop, turnsPages } from '../base/page.js';
 import { plural } from '../base/text.js';
 import { treeView } from '../tree/view.js';
 import { asker } from './asker.js';
@@ -50,13 +50,10 @@ export function treeLab(element, start, askTrees) {
     ask(300);
   };
   $('vector').oninput = edited;
-  $('vector').ondrop = async (/** @type {DragEvent} */ event) => {
-    const file = event.dataTransfer?.files[0];
-    if (!file) return; // text, which the browser inserts
-    event.preventDefault();
+  onDrop(root, async file => {
     $('vector').value = await file.text();
     edited();
-  };
+  });
   $('presets').append(...start.presets.map((preset, i) => button(preset.title, () => load(i))));
 
   /** @param {number} number */

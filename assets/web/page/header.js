@@ -15,13 +15,10 @@ export function pageHeader({ element }) {
     present(!presents());
     button.blur(); // space plays, as where the focus is nowhere
   };
-  const skip = query(element, '.sv-skip');
-  skip.onfocus = () => {
+  query(element, '.sv-skip').onclick = () => {
     const panel = queryAll(document, '[role=tabpanel]').find(one => one.offsetParent);
-    const tree = panel.querySelector('#sv-stage .sv-svg');
-    skip.textContent = `Skip to the ${tree ? 'tree' : 'panel'}`;
-    skip.onclick = () => (tree ?? panel).focus();
     panel.tabIndex = -1;
+    (panel.querySelector('#sv-stage .sv-svg') ?? panel).focus();
   };
   closedByEscape(element, 'page', () => {
     const wasPresented = presents();

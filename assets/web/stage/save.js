@@ -2,7 +2,7 @@
 // run that somebody saved, chosen or dragged in.
 
 import { copyText, downloadFile, finder, queryAll } from '../base/dom.js';
-import { menu, onPage } from '../base/page.js';
+import { menu, onDrop } from '../base/page.js';
 import { pictureOf, png } from '../tree/picture.js';
 import { showCode } from './qr.js';
 import { commandOf, pythonOf, runLink } from './share.js';
@@ -134,12 +134,5 @@ export function saving(element, server, stage) {
     if (input.files.length) open(input.files[0]);
     input.value = ''; // so that the same file can be chosen again
   };
-  // Anywhere on the page: beside it, the browser would leave the page.
-  onPage(element, 'dragover', event => event.preventDefault());
-  onPage(element, 'drop', event => {
-    const [file] = event.dataTransfer.files;
-    if (!file || !most || !$('canvas').offsetParent) return;
-    event.preventDefault();
-    open(file);
-  });
+  if (most) onDrop(element, open);
 }

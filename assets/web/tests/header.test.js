@@ -45,9 +45,7 @@ test('the first button of the page leads to the tree, or to the panel of the tab
     parts[at].focus = () => {
       focused = true;
     };
-    skip.onfocus();
     skip.onclick();
     assert.ok(focused);
-    assert.equal(skip.textContent, `Skip to the ${at ? 'tree' : 'panel'}`);
   }
 });

@@ -234,6 +234,8 @@ def test_presented_it_shows_the_race_and_nothing_else(seen):
     expect(page.locator(f"{BOARD} .sv-texts li:visible")).to_contain_text("identical text")
     for part in (f"{BOARD} .sv-table", f"{BOARD} .sv-texts-why", "#sv-compare-run"):
         expect(page.locator(part)).to_be_hidden()
+    keys = page.locator(f"{BOARD} .sv-player").evaluate(HINT)
+    assert keys == "none", "where they would lie over what was compared"
     page.keyboard.press("Home")
     expect(page.locator(f"{BOARD} .sv-scrub")).to_have_value("0")
     page.keyboard.press("End")
@@ -251,6 +253,7 @@ def test_on_a_phone_all_factors_are_on_the_first_screen(seen):
     seen.set_viewport_size({"width": 1280, "height": 800})
 
 
+HINT = "bar => getComputedStyle(bar, '::before').content"
 LINES = """boxes => boxes.map(box =>
   box.clientHeight / parseFloat(getComputedStyle(box).lineHeight))"""
 

@@ -66,7 +66,7 @@ def test_a_node_is_shown_at_once_and_stepped_through(page):
     expect(number).to_have_value("0.067")  # as in tables
     assert number.evaluate("box => box.scrollWidth <= box.clientWidth"), "it is not cut"
     expect(page.locator(".sv-v-law tbody tr").first).to_contain_text("0.067")
-    expect(page.locator(".sv-v-about")).to_be_empty()  # it is about other numbers
+    expect(page.locator(".sv-v-about")).to_have_text(re.compile("^The other tokens are scaled"))
     page.locator(".sv-v-shape").select_option("2 1")
     page.locator(".sv-v-rule").select_option("block")
     expect(page.locator(".sv-v-verdict")).to_contain_text("needs a chain; this node has 2")
@@ -150,6 +150,13 @@ def test_six_trees_one_of_them_large_with_its_mask(page):
     expect(tree.locator(".above")).to_have_count(3)  # it, its parent, the root: what it attends to
     row = page.locator(".sv-lab-mask .row").get_attribute("y")
     assert row == tree.locator(".node.selected").get_attribute("data-key")
+    at = tree.locator(".node.selected")
+    parent = at.get_attribute("data-key")
+    page.keyboard.press("ArrowRight")
+    expect(at).not_to_have_attribute("data-key", parent)
+    expect(tree.locator(".above")).to_have_count(4)  # its first child
+    page.keyboard.press("ArrowLeft")
+    expect(at).to_have_attribute("data-key", parent)
     page.get_by_role("slider", name="Nodes").fill("40")
     expect(tree.locator(".node")).to_have_count(40)
     cards.nth(0).click()

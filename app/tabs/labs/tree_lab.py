@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from pydantic import BaseModel, Field
 
-from specviz.base.codec import JsonObject, json_data
+from specviz.base.codec import JsonObject
 from specviz.builders import BUILDERS
 from specviz.builders.base import TreeBuilder
 from specviz.config.run_config import RunConfig, compatible
@@ -26,6 +26,7 @@ from specviz.record.vector_files import published, vector_in
 from specviz.record.vectors import (
     PAIR_TITLES,
     Plan,
+    by_level,
     check_acceptance,
     find_acceptance,
     path_acceptance,
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
 
 TITLE = "Tree lab"
 RULE = "sequoia"  # the acceptance vectors are of this rule
-OF_RULE = f"with {VERIFIERS[RULE].title}’s rule (children drawn without replacement)"
+BY_RULE = f"with {VERIFIERS[RULE].title}’s rule"
 SIX = ("chain", "k-ary", "sequoia", "dyspec", "eagle2", "cape")
 OTHERS = tuple(
     name
@@ -110,7 +111,7 @@ def presets() -> list[JsonObject]:
             "nodes": 32,
             "levels": 8,
             "width": 3,
-            "about": f"Acceptance of {title} at temperature 0.6 {OF_RULE}, and its pass times.",
+            "about": f"Acceptance of {title} at temperature 0.6 {BY_RULE}, and its pass times.",
         },
         {
             "title": "Sequoia’s figure 2",
@@ -118,7 +119,7 @@ def presets() -> list[JsonObject]:
             "nodes": 64,
             "levels": 11,
             "width": 3,
-            "about": f"Acceptance of {paper.title} {OF_RULE}, published; pass times of {title}.",
+            "about": f"Acceptance of {paper.title}, {BY_RULE}; pass times of {title}.",
         },
     ]
 
@@ -134,35 +135,24 @@ def build(service: RunService) -> None:
     from ..parts.saving import server_function
 
     start = presets()
-    sizes = {}
-    for name in ("nodes", "levels", "width"):
-        field = TreeRequest.model_fields[name]
-        low, high = field.metadata  # what pydantic made of `ge` and `le`
-        sizes[name] = {
-            "title": field.title,
-            "min": low.ge,
-            "max": high.le,
-            "value": field.default,
-        }
-    builders = [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)]
-    first = trees(start[0])
-    own = f"Your acceptance, read as one {OF_RULE}; pass times of {start[0]['title']}."
+    fields = TreeRequest.model_json_schema()["properties"]
+    sizes = {name: fields[name] for name in ("nodes", "levels", "width")}
     past = recorded.read()
     source = f"{recorded.source_of(past.costs['memory'])}, {past.label}"
-    values = {"presets": start, "own": own, "sizes": sizes, "builders": builders, "first": first}
+    values = {
+        "presets": start,
+        "own": f"Your acceptance, read as one {BY_RULE}; pass times of {start[0]['title']}.",
+        "sizes": sizes,
+        "builders": [[name, BUILDERS[name].title] for name in (*SIX, *OTHERS)],
+        "first": trees(start[0]),
+    }
     component(
         "trees",
         asset("labs/trees.html").replace("<!-- source -->", source),
-        page_json(json_data(values)),
+        page_json(values),
         server_functions=[server_function(service, trees)],
         elem_id="sv-lab",
     )
-
-
-def has_fixed_width(name: str) -> bool:
-    """Whether a builder is given the number of children; a planned tree has as many as pay."""
-    fields = BUILDERS[name].model_fields
-    return "width" in fields and "acceptance" not in fields
 
 
 def trees(request: object) -> str:
@@ -197,7 +187,7 @@ def fastest(drawn: list[JsonObject]) -> str:
 def named(tree: JsonObject) -> str:
     """A tree in a sentence; one that the rule of the vectors would make lossy is called so."""
     if tree["mark"]:
-        return f"{tree['title']} ({tree['mark']} with {VERIFIERS[RULE].title}’s rule)"
+        return f"{tree['title']} ({tree['mark']} {BY_RULE})"
     return tree["title"]
 
 
@@ -233,7 +223,7 @@ def fitted(
     cls = BUILDERS[name]
     fields = cls.model_fields
     sizes: JsonObject = {"size": nodes, "acceptance": vector}
-    if has_fixed_width(name):
+    if "acceptance" not in fields:  # a planned tree has as many children as pay
         sizes["width"] = min(width, nodes - 1)
     # A builder that has no size for the whole tree gets shallower until its tree has few enough
     # nodes; each try drafts the tree, because only then it is known how many those are.
@@ -253,11 +243,8 @@ def fitted(
 def first_step(builder: TreeBuilder, vector: tuple) -> Step:
     """One step of the real loop on a draft with the vector, largest first, as its distribution at
     every position; of one vector for each level it is the first."""
-    first = vector
-    if isinstance(vector[0], tuple):
-        first = vector[0]
     # The k-th most probable token is the k-th child, so its probability is that of the k-th entry.
-    head = np.sort(np.array(first))[::-1]
+    head = np.sort(np.array(by_level(vector)[0]))[::-1]
     tail = max(0.0, 1 - head.sum())
     # Tokens that share the rest, each less likely than the head.
     spread = max(64, int(tail / max(head[-1], 1e-3)) + 1)

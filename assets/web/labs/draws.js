@@ -20,8 +20,18 @@ export function runOf(step, tokens, parent = null) {
     const at = tokens.indexOf(token);
     return at < 0 ? tokens.length - 1 : at;
   };
-  /** @param {Chart | undefined} chart */
-  const rows = chart => chartRows(chart, tokens);
+  /**
+   * The rows of a chart in the order of the lab's tokens.
+   * @param {Chart | undefined} chart
+   * @returns {import('./types.js').Rows}
+   */
+  function rows(chart) {
+    if (!chart) return {};
+    const at = tokens.map(token => (token === null ? -1 : chart.tokens.indexOf(token)));
+    return Object.fromEntries(
+      Object.entries(chart.rows).map(([name, row]) => [name, at.map(i => row[i] ?? null)]),
+    );
+  }
   const nodes = step.parents.map((_, node) => node).filter(isListed);
   const compared = step.order.filter(isListed);
 
@@ -41,6 +51,7 @@ export function runOf(step, tokens, parent = null) {
     coin: step.coin[node],
     before: rows(step.detail[node]?.tried),
     after: step.outcome[node] === 'rejected' ? after(node, compared[i + 1]) : {},
+    times: rows(step.detail[step.parents[node]]?.race?.target).times,
     why: step.sentences[step.why[node]] ?? '',
   }));
 
@@ -62,18 +73,4 @@ export function runOf(step, tokens, parent = null) {
     corrected: step.last === 'correction',
     last: isEnd && !Object.keys(race ?? {}).length ? (rows(chart).residual ?? null) : null,
   };
-}
-
-/**
- * The rows of a chart in the order of the lab's tokens.
- * @param {Chart | undefined} chart
- * @param {(number | null)[]} tokens
- * @returns {import('./types.js').Rows}
- */
-function chartRows(chart, tokens) {
-  if (!chart) return {};
-  const at = tokens.map(token => (token === null ? -1 : chart.tokens.indexOf(token)));
-  return Object.fromEntries(
-    Object.entries(chart.rows).map(([name, row]) => [name, at.map(i => row[i] ?? null)]),
-  );
 }

@@ -54,7 +54,7 @@ export function rowControls(root, state, changed) {
     const [title, letter, track, number] = box.children;
     const label = `${name === 'p' ? 'target p' : 'draft q'} of ${state.names[token]}`;
     box.classList.add(name);
-    title.textContent = name === 'p' ? state.names[token] : '';
+    title.textContent = state.names[token];
     letter.textContent = name;
     track.setAttribute('aria-label', label);
     number.setAttribute('aria-label', `${label}, as a number`);

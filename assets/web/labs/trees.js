@@ -25,6 +25,7 @@ export function treeLab(element, start, askTrees) {
   let trees = [];
   let large = /** @type {LabTree} */ ({});
   let about = start.own;
+  let at = 0; // the selected node
   const picture = treeView(query(root, '.sv-lab-tree svg'), {
     pick: key => select(Number(key)),
   });
@@ -35,9 +36,9 @@ export function treeLab(element, start, askTrees) {
 
   // ---- controls ----
 
-  for (const [size, { title, min, max, value }] of Object.entries(start.sizes)) {
+  for (const [size, { title, minimum, maximum, default: value }] of Object.entries(start.sizes)) {
     const shown = make('b', value);
-    sizes[size] = slider({ min, max, step: 1, value }, now => {
+    sizes[size] = slider({ min: minimum, max: maximum, step: 1, value }, now => {
       shown.textContent = String(now);
       ask(60);
     });
@@ -105,7 +106,7 @@ export function treeLab(element, start, askTrees) {
       smallPicture(tree),
       make('p', tokens, 'tokens'),
       ...Object.entries(tree.speeds).map(([place, speed]) => speedLine(place, speed)),
-      make('p', tree.mark, 'mark'),
+      make('p', tree.mark, 'tokens rejected'),
     ]);
     figure.dataset.name = tree.name;
     figure.onclick = () => {
@@ -119,7 +120,7 @@ export function treeLab(element, start, askTrees) {
   function speedLine(place, speed) {
     const fastest = Math.max(...trees.map(tree => tree.speeds[place]));
     const isFastest = speed.toFixed(2) === fastest.toFixed(2) && speed > 1;
-    const factor = make(isFastest ? 'strong' : 'b', `${speed.toFixed(2)}\u00a0×`);
+    const factor = make(isFastest ? 'strong' : 'data', `${speed.toFixed(2)}\u00a0×`);
     return make('span', [`${place} `, factor]);
   }
 
@@ -131,8 +132,8 @@ export function treeLab(element, start, askTrees) {
       other.classList.toggle('own', other.dataset.name === tree.name);
     const sizesOf = `${plural(tree.nodes, 'node')}, ${plural(tree.levels, 'level')}`;
     $('name').textContent = `${tree.title}: ${sizesOf}, ${plural(tree.passes, 'draft pass')}`;
-    // Every row of a large tree has its height, and the page scrolls.
-    $('tree').style.setProperty('--rows', leavesOf(tree));
+    // Every row of a large tree, one for each leaf, has its height, and the page scrolls.
+    $('tree').style.setProperty('--rows', tree.parents.length + 1 - new Set(tree.parents).size);
     picture.show(stepOf(tree));
     $('mask').replaceChildren(maskPicture(tree));
     select(0);
@@ -140,21 +141,24 @@ export function treeLab(element, start, askTrees) {
 
   /** @param {number} node */
   function select(node) {
+    at = node;
     picture.select(String(node), true);
     $('node').textContent = nodeText(large, node);
     query(root, '.sv-lab-mask .row').setAttribute('y', node);
   }
 
   const box = $('tree');
-  keys(box, ({ target }) => (box.contains(target) ? picture.keys : {}));
-  turnsPages($('main'));
+  const acts = {
+    ...picture.keys,
+    ArrowLeft: () => select(Math.max(0, large.parents[at])),
+    ArrowRight: () => select(Math.max(at, large.parents.indexOf(at))), // a child, if any
+  };
+  turnsPages($('main')); // first: presented, left and right turn pages
+  keys(box, ({ target }) => (box.contains(target) ? acts : {}));
   load(0, false);
   show(JSON.parse(start.first));
   root.setAttribute('aria-busy', 'false');
 }
-
-/** @param {LabTree} tree */
-const leavesOf = ({ parents }) => parents.length + 1 - new Set(parents).size;
 
 /** A row for each node, filled at itself and its ancestors. @param {LabTree} tree */
 function maskPicture({ parents, title }) {

@@ -6,6 +6,7 @@ import { stepper } from '../base/stepper.js';
 import { probability } from '../base/text.js';
 import { MARKS, OWN } from '../base/words.js';
 
+const RACE = 'the target’s race: the first of all tokens wins';
 const READING = 3000; // milliseconds that a try is shown while it plays
 
 /** @typedef {import('./types.js').Rows} Rows */
@@ -75,7 +76,7 @@ export function tryStepper(root) {
 
   /** @param {Try} one @param {Run} of */
   function tried(one, { tries }) {
-    const { token, outcome, accept_prob: prob, coin, why, before, after } = one;
+    const { token, outcome, accept_prob: prob, coin, why, before, after, times } = one;
     const isLater = tries.slice(0, tries.indexOf(one)).some(({ outcome: of }) => of === 'rejected');
     const compared = /** @type {Rows} */ (
       before.residual
@@ -89,6 +90,7 @@ export function tryStepper(root) {
     // The two tables have one scale, so that what a rejection changes is seen.
     const most = Math.max(...[compared, after].flatMap(Object.values).flat());
     const tables = [table('compared in this try', compared, token, most)];
+    if (times) tables.push(table(RACE, { 'arrives at': times }, token));
     if (after.residual)
       tables.push(table(`after ${quoted(token)} is rejected`, after, token, most));
     return [...parts, make('div', tables, 'sv-v-tables')];

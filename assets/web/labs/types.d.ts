@@ -39,7 +39,7 @@ export interface TreeStart {
   }[];
   /** The same once a visitor changed the vector. */
   own: string;
-  sizes: Record<string, { title: string; min: number; max: number; value: number }>;
+  sizes: Record<string, { title: string; minimum: number; maximum: number; default: number }>;
   builders: [string, string][];
   first: string;
 }
@@ -83,6 +83,8 @@ export interface Try {
   coin: number | null;
   before: Rows;
   after: Rows;
+  /** When the first tokens arrive in the target's race. */
+  times?: (number | null)[];
   why: string;
 }
 

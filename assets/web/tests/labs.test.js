@@ -110,6 +110,14 @@ test('a rule that tests below a failed test decides about all tokens at once', (
   assert.equal(runOf(siblings, [0, 1]).isBlock, false);
 });
 
+test('a try of a race has the arrival times of the race after its parent', () => {
+  const times = { tokens: [7, 5], texts: ['7', '5'], rows: { times: [0.2, 0.5] } };
+  const detail = { 0: { race: { target: times } } };
+  const [one] = runOf(step([-1, 0], 'rx', { tokens: [0, 5], detail }), [5, 6, 7]).tries;
+  assert.deepEqual(one.times, [0.5, null, 0.2]);
+  assert.equal(runOf(step([-1, 0], 'rx'), [0, 1]).tries[0].times, undefined);
+});
+
 test('round numbers on an axis', () => {
   assert.deepEqual(ticks(1), [0, 0.2, 0.4, 0.6, 0.8, 1]);
   assert.deepEqual(ticks(64), [0, 20, 40, 60]);

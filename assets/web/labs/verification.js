@@ -31,7 +31,7 @@ export function verificationLab(element, start, server) {
   const { show: showTries, position } = tryStepper(root);
   const rows = rowControls(root, state, () => {
     recorded = null;
-    unmark('The other tokens are scaled so that all add up to 1.');
+    unmark();
     ask(60);
   });
   const ask = asker(root, () => server.preview(state), show, failed);
@@ -71,17 +71,17 @@ export function verificationLab(element, start, server) {
     press($('examples'), number);
   }
 
-  /** What is said of an example is true of its rule and its numbers. @param {string} about */
-  function unmark(about) {
+  /** What is said of an example is true of its rule and its numbers. */
+  function unmark() {
     mark(-1);
-    $('about').textContent = about;
+    $('about').textContent = '';
   }
 
   /** @param {Partial<State>} change */
   function set(change) {
     recorded = null;
     Object.assign(state, change);
-    if (!('seed' in change)) unmark('');
+    if (!('seed' in change)) unmark();
     controls();
     ask();
   }

@@ -8,7 +8,7 @@ from specviz.base.codec import JsonObject
 from specviz.config.run_config import RunConfig
 
 from .lesson import SHIP, Facts, Figure, Lesson, Place, Recording, best_step, quote, readable
-from .race_figure import TOKENS, first_error, races
+from .race_figure import NOISE, TOKENS, first_error, races
 
 LENGTH = 32  # tokens
 TREE = RunConfig(SHIP, "sequoia:size=16", "race", temperature=0.8, max_new_tokens=LENGTH)
@@ -42,7 +42,9 @@ def facts(tree, chain, alone):
     # The lesson says that a tree takes fewest passes and plain decoding most.
     if not values["tree_passes"] < values["chain_passes"] < values["plain_passes"]:
         return None
-    figure = Figure("The race", "race", {"tokens": TOKENS, "drafts": drafts}, steps=error)
+    figure = Figure(
+        "The race", "race", {"tokens": TOKENS, "noise": NOISE, "drafts": drafts}, steps=error
+    )
     there = Place(step=error, picture=len(LESSON.recordings))
     return Facts(values, Place(step.index, step.path[0]), there, (figure,))
 

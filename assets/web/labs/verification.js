@@ -150,7 +150,10 @@ export function verificationLab(element, start, server) {
       JSON.parse(await server.table(state))
     );
     if (!stale() && rules.error === undefined)
-      writeRules(root, rules, state.rule, other => set({ rule: other }));
+      writeRules(root, rules, state.rule, other => {
+        set({ rule: other });
+        $('verdict').scrollIntoView({ block: 'nearest' });
+      });
   }
 
   /** @param {string} text */

@@ -58,7 +58,9 @@ export type Figure = (
 /** Two races with one noise, by how wrong the draft is; the first draft is the target itself. */
 export interface Races {
   tokens: string[];
-  drafts: { error: number; row: number[]; times: number[]; winner: number; equal: string }[];
+  /** Of each token, drawn from the exponential distribution. */
+  noise: number[];
+  drafts: { error: number; row: number[]; equal: string }[];
 }
 
 /** A quantity by the nodes of a tree, a curve for each place of the weights. */

@@ -20,6 +20,13 @@ export function pageHeader({ element }) {
     panel.tabIndex = -1;
     (panel.querySelector('#sv-stage .sv-svg') ?? panel).focus();
   };
+  // Gradio's choices are groups of one: Tab would stop at each, and arrows would move nothing.
+  onPage(element, 'keydown', () => {
+    for (const box of queryAll(document, '.sv-choice')) {
+      const choices = queryAll(box, 'input');
+      for (const choice of choices) choice.name = choices[0].name;
+    }
+  });
   closedByEscape(element, 'page', () => {
     const wasPresented = presents();
     present(false);

@@ -266,7 +266,6 @@ def test_the_dial_of_the_race():
         exact = race_acceptance(race_figure.P, race_figure.draft_row(draft["error"]))
         share = int(re.search(r"(\d+)%", draft["equal"])[1]) / 100
         assert share == pytest.approx(exact, abs=0.05)  # counted over 1000 seeds
-        assert min(draft["times"]) == draft["times"][draft["winner"]]
     assert "100%" in drafts[0]["equal"] and drafts[0]["row"].tolist() == race_figure.P.tolist()
 
 

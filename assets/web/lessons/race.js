@@ -4,7 +4,7 @@ import { barTable, logPlace } from '../base/bars.js';
 import { button, make, slider } from '../base/dom.js';
 
 const CAPTION =
-  'Each token with its p and q. It arrives under each after noise / probability, on a ' +
+  'Each token with its p and q. It arrives under each after E / probability, on a ' +
   'logarithmic scale. The first one wins; ◂ marks the target’s.';
 
 /** @type {import('./types.js').Figure} */
@@ -19,7 +19,7 @@ export function raceFigure(box, /** @type {import('./types.js').Races} */ races,
     write(place);
     reach(place);
   });
-  const again = button('New noise', () => {
+  const again = button('Another seed', () => {
     noise = tokens.map(() => -Math.log(1 - Math.random()));
     write(track.valueAsNumber);
   });

@@ -150,10 +150,7 @@ export function verificationLab(element, start, server) {
       JSON.parse(await server.table(state))
     );
     if (!stale() && rules.error === undefined)
-      writeRules(root, rules, state.rule, other => {
-        set({ rule: other });
-        $('verdict').scrollIntoView({ block: 'nearest' });
-      });
+      writeRules(root, rules, state.rule, other => set({ rule: other }));
   }
 
   /** @param {string} text */

@@ -126,9 +126,9 @@ def test_a_hostile_link_is_text_and_one_sentence(serve, visit):
     query |= {"models": "org/x|org/y", "run": "01234567"}
     page = visit(f"{serve(Gated())}?{urlencode(query)}")
     expect(page.get_by_role("textbox", name="Prompt")).to_have_value(script)
-    said = page.locator("#sv-explore-link .text")
-    expect(said).to_contain_text("<img src=x")
-    expect(said).to_contain_text("Model “org/x|org/y” is not offered by this page")
+    notice = page.locator("#sv-explore-link .text")
+    expect(notice).to_contain_text("<img src=x")
+    expect(notice).to_contain_text("Model “org/x|org/y” is not offered by this page")
     assert page.locator("#sv-explore-link img").count() == 0
     # With the page's own pair: a link alone loads no other.
     state(page, "done")

@@ -178,7 +178,7 @@ def test_a_head_that_is_named_as_draft_and_drafter_is_tried_once(monkeypatch):
 
 def test_every_draft_is_tried_and_the_best_three_are_timed(loaded, capsys, prompts):
     names = ["--draft", "0.9", "--draft", "0.1", "--draft", "foreign", "--drafter", "ngram"]
-    asked = [
+    arguments = [
         "advise",
         "--target",
         "mine",
@@ -190,7 +190,7 @@ def test_every_draft_is_tried_and_the_best_three_are_timed(loaded, capsys, promp
         "--texts",
         "1,4",
     ]
-    assert main([*asked, "--json"]) == 0
+    assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     timed = [one for one in found["options"] if one["measured"]]
     assert {one["draft"] for one in found["options"]} == {"0.9", "0.1", "ngram"}
@@ -250,7 +250,7 @@ def test_a_profile_and_a_machine_take_the_place_of_measuring(
     monkeypatch.setattr(advice, "measure_acceptance", None)
     monkeypatch.setattr(advice, "measure_cost", None)
     monkeypatch.setattr(advice, "time_runs", None)
-    asked = [
+    arguments = [
         "advise",
         "--target",
         "mine",
@@ -260,11 +260,11 @@ def test_a_profile_and_a_machine_take_the_place_of_measuring(
         str(profile),
         "--no-timing",
     ]
-    assert main([*asked, "--json"]) == 0
+    assert main([*arguments, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["best"]["measured"] is None and found["verdict"] == "undecided"
-    assert main([*asked, "--machine", "a100"]) == 0
+    assert main([*arguments, "--machine", "a100"]) == 0
     out = capsys.readouterr().out
     assert "predicted, not timed" in out and "llama.cpp" in out
-    assert main([*asked, "--temperature", "0.3"]) == 0, "a drafter that cannot be used is named"
+    assert main([*arguments, "--temperature", "0.3"]) == 0, "a drafter that cannot be used is named"
     assert "temperature 0.8, not 0.3" in capsys.readouterr().out

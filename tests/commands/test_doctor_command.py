@@ -12,9 +12,9 @@ from tests.doctor.test_doctor import SAMPLES, SLOWER
 
 def fails(capsys, *arguments):
     assert main(["doctor", *map(str, arguments)]) == 2
-    said = capsys.readouterr().err
-    assert said.count("\n") == 1, said
-    return said
+    output = capsys.readouterr().err
+    assert output.count("\n") == 1, output
+    return output
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-8-sig"])

@@ -103,20 +103,22 @@ def test_a_wrong_rule_gets_its_smallest_counterexample_and_the_right_one_none(
     plugin, capsys, monkeypatch
 ):
     path = plugin(WRONG)
-    asked = ["check", "--plugin", path, "--verifier", "hasty", "--builder", "chain"]
-    assert main(asked) == 1
+    arguments = ["check", "--plugin", path, "--verifier", "hasty", "--builder", "chain"]
+    assert main(arguments) == 1
     out = capsys.readouterr().out
     assert "WRONGLY" in out and "tokens a, b" in out and "tree   a root with 1 child" in out
     found = find_counterexample(specviz.VERIFIERS["hasty"]())
     assert found.probability != float(found.target) and len(found.text) == 1
     assert f"--plugin {path}" in out and f"http://127.0.0.1:7860{found.link}" in out
-    assert main([*asked, "--json", "--jobs", "2"]) == 1, "other processes know the plugin as well"
+    assert main([*arguments, "--json", "--jobs", "2"]) == 1, (
+        "other processes know the plugin as well"
+    )
     assert "counterexample" in json.loads(capsys.readouterr().out)[0]
     path = plugin(
         WRONG.replace("ratio(p[node][token], q[token])", "1 if p[node][token] else {}[token]"),
         "fails.py",
     )
-    assert main([*asked, "--plugin", path]) == 1
+    assert main([*arguments, "--plugin", path]) == 1
     assert "KeyError" in capsys.readouterr().out, "a rule that fails on a node is shown that node"
     loading.load(plugin(RULE, "coins.py"))
     # A search that finds nothing looks at all it has, which takes long: here at the smallest trees.
@@ -152,8 +154,8 @@ def test_a_plugin_may_leave_it_to_what_it_imports(plugin, tmp_path, monkeypatch)
 def test_a_plugin_that_cannot_be_loaded_gets_one_sentence(plugin, capsys, text, words):
     path = plugin(text)
     assert main(["generate", "--prompt", "a", "--plugin", path]) == 2
-    said = capsys.readouterr().err
-    assert words in said and said.count("\n") == 1 and f"plugin {path!r} " in said
+    output = capsys.readouterr().err
+    assert words in output and output.count("\n") == 1 and f"plugin {path!r} " in output
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,9 @@ def test_the_window_holds_what_fresh_passes_of_the_target_say(window, ngram, gue
     """Every step again from its record: levels hang and follow as they should, and only what they
     made is tried."""
     pair = specviz.toy_pair(vocab=5, seed=3)
-    asked = config(LOOKAHEAD(window, ngram, guesses), RULES["target-match"](), temperature)
+    chosen = config(LOOKAHEAD(window, ngram, guesses), RULES["target-match"](), temperature)
     context, levels, pool, tried = pair.encode("abcab"), None, {}, 0
-    for step in specviz.run(pair, asked).steps:
+    for step in specviz.run(pair, chosen).steps:
         tokens_left = 5 + 40 - len(context)
         nodes = probes(step)
         height = 1 if levels is None else len(levels)
@@ -118,14 +118,14 @@ class Listening(Seeded):
 def test_the_seed_alone_fixes_the_text_and_probes_read_no_noise(rule):
     for seed in range(20):
         pair = specviz.toy_pair(vocab=3 + seed % 4, seed=seed)
-        asked = config(
+        chosen = config(
             LOOKAHEAD(3, 2 + seed % 3, 3), rule, (0.6, 1.0)[seed % 2], seed=seed, max_new_tokens=16
         )
         rng = Listening(seed)
-        steps = list(speculate(pair, asked, rng))
+        steps = list(speculate(pair, chosen, rng))
         assert (
             tuple(token for step in steps for token in step.emitted)
-            == specviz.autoregress(pair, asked).tokens
+            == specviz.autoregress(pair, chosen).tokens
         )
         assert rng.heard == [
             step.start + 1 + i for step in steps for i in range(len(step.path) + 1)

@@ -163,9 +163,11 @@ def test_errors_keep_their_parts():
     assert isinstance(unknown, KeyError) and str(unknown).endswith("got 'oka'. Did you mean 'oak'?")
 
 
-@pytest.mark.parametrize("said", ["One mask\nis used. Or two.", "One mask is used:", "", ":"])
-def test_the_cause_of_a_failure_fits_into_a_sentence(said):
-    assert cause(RuntimeError(said)) == ("One mask is used" if "mask" in said else "RuntimeError")
+@pytest.mark.parametrize("message", ["One mask\nis used. Or two.", "One mask is used:", "", ":"])
+def test_the_cause_of_a_failure_fits_into_a_sentence(message):
+    assert cause(RuntimeError(message)) == (
+        "One mask is used" if "mask" in message else "RuntimeError"
+    )
 
 
 @pytest.mark.parametrize("kind", REGISTRIES)

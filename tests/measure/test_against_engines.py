@@ -40,14 +40,14 @@ def test_without_its_package_the_sentence_names_it(engine, monkeypatch):
 
 
 def test_llama_cpp_gets_the_same_tokens_and_its_first_token_is_not_timed(monkeypatch):
-    asked = []
+    requests = []
 
     class Server:
         def __init__(self, settings):
             self.settings = settings
 
         def handle_completions(self, request):
-            asked.append(request)
+            requests.append(request)
             return {"timings": {"predicted_n": 11, "predicted_ms": 500.0}}
 
     def parameters():
@@ -59,7 +59,7 @@ def test_llama_cpp_gets_the_same_tokens_and_its_first_token_is_not_timed(monkeyp
     monkeypatch.setattr(against_engines, "_text_side", lambda spec: pair)
     ((setting, generate),) = side_of("llama.cpp:small.Q4_1.gguf", {})[1]()
     counts = generate(specviz.RunConfig("ab", temperature=0.0, max_new_tokens=11))
-    assert asked[0]["prompt"] == pair.encode("ab") and asked[0]["temperature"] == 0.0
+    assert requests[0]["prompt"] == pair.encode("ab") and requests[0]["temperature"] == 0.0
     assert (counts.tokens, counts.timed_tokens, counts.tokens_per_s) == (11, 10, 20.0)
     assert setting["dtype"] == "Q4_1"
 

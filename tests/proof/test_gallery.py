@@ -29,8 +29,8 @@ def test_a_wrong_rule_is_refuted_by_the_tree_that_its_file_shows(path):
 
 def test_check_prints_what_the_file_shows(capsys):
     path = gallery.FOLDER / "unordered_ties.py"
-    asked = ["check", "--plugin", str(path), "--verifier", "wrong-unordered-ties"]
-    assert main([*asked, "--builder", "batch", "--drafter", "model"]) == 1
+    arguments = ["check", "--plugin", str(path), "--verifier", "wrong-unordered-ties"]
+    assert main([*arguments, "--builder", "batch", "--drafter", "model"]) == 1
     printed = capsys.readouterr().out
     example = gallery.counterexample(path)
     assert example is not None and str(example) in printed

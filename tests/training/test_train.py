@@ -259,5 +259,5 @@ def test_bad_values_get_a_sentence(arguments, parameter, library, tmp_path, monk
         defaults = {"--out": "pair"}
     options = defaults | dict(zip(arguments[::2], arguments[1::2], strict=True))
     assert main(["train", *(word for pair in options.items() for word in pair)]) == 2
-    said = capsys.readouterr().err
-    assert parameter in said and said.count("\n") == 1
+    output = capsys.readouterr().err
+    assert parameter in output and output.count("\n") == 1

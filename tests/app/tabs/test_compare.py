@@ -119,13 +119,13 @@ def test_every_two_texts_are_compared():
 
 @pytest.mark.parametrize(("margin", "rounding"), [(0.2, " (bfloat16 rounding)"), (0.3, "")])
 def test_rounding_is_named_only_where_the_margin_allows_it(margin, rounding, monkeypatch):
-    asked = []
-    monkeypatch.setattr(texts, "margin_at", lambda *about: asked.append(about) or margin)
+    calls = []
+    monkeypatch.setattr(texts, "margin_at", lambda *about: calls.append(about) or margin)
     runs = written([RACE.autoregressive(), RACE], [[1, 2, 3], [1, 2, 4]])
     (found,) = texts.remarks(runs, Turn(PAIR), "bfloat16")
     apart = f"there the two best candidates were {margin} apart{rounding}."
     assert found["text"] == f"A and B: the first different token is token 3; {apart}"
-    assert asked == [(PAIR, RACE, [1, 2])]
+    assert calls == [(PAIR, RACE, [1, 2])]
     (ended,) = texts.remarks(written([RACE, RACE], [[1, 2], [1]]), Turn(PAIR), "bfloat16")
     assert ended["text"] == "A and B: the first different token is token 2.", "where one ended"
 
@@ -267,11 +267,11 @@ def test_factor_race_and_table_are_of_the_same_rounds():
 def test_a_run_that_was_not_timed_says_why():
     page_messages = sent(ENTRIES, others_wait=lambda: True)
     assert last(page_messages, "factors") == ["1×", "not timed", "not timed"]
-    said = "Not timed, as other work came first"
-    assert last(page_messages, "headline") == f"{said}: Chain of 4, Sequoia 16."
+    untimed = "Not timed, as other work came first"
+    assert last(page_messages, "headline") == f"{untimed}: Chain of 4, Sequoia 16."
     counts = [Counts(timed_tokens=9)] * 3
     one = headline(known(ENTRIES, counts, [None, timed(2.0, 9.0), None]))
-    assert one == f"Chain of 4 is 2.0 times as fast as plain decoding. {said}: Sequoia 16."
+    assert one == f"Chain of 4 is 2.0 times as fast as plain decoding. {untimed}: Sequoia 16."
 
 
 def test_a_run_that_ended_with_its_first_step_has_no_factor():
